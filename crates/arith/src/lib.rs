@@ -5,7 +5,8 @@
 //! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results. [`dispatch!`] makes the
 //!   choice, here and for the kernels of other crates;
 //! - [`natural`]: single natural numbers: what set-up needs, and the way to and from bytes and text;
-//! - [`random`]: numbers from the operating system's generator.
+//! - [`random`]: numbers from the operating system's generator;
+//! - [`Process`]: which process this is, for what a child of `fork` must not share with its parent.
 //!
 //! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool. Operations are
 //! constant time in the numbers and in secret [`Exponents`]: neither branches nor memory addresses depend on them.
@@ -32,6 +33,7 @@ mod modulus;
 mod multi_pow;
 pub mod natural;
 mod pow;
+mod process;
 mod product;
 pub mod random;
 mod ring;
@@ -45,6 +47,7 @@ pub use exponents::Exponents;
 pub use fixed_base::FixedBase;
 pub use memory::Memory;
 pub use modulus::{Factor, Modulus, powers_of_two};
+pub use process::Process;
 pub use square::{Pairs, Square, pow_pairs};
 
 /// The examples of the README, compiled and run with the others.

@@ -32,7 +32,8 @@
 //! only if all of them are) and of whatever is decrypted. `he_multiply` by a negative number fails on its own account.
 //!
 //! `he_sum` keeps one ciphertext a group and thread, whatever the number of rows. It works on DuckDB's threads and leaves
-//! their number to DuckDB; the other functions spread each vector of rows over all cores (`RAYON_NUM_THREADS` bounds them).
+//! their number to DuckDB; the other functions spread each vector of rows over all cores (`RAYON_NUM_THREADS` bounds them), on
+//! threads that each process has of its own: a forked child that opens a database works as its parent does.
 //!
 //! Built against the stable part of DuckDB's C API 1.5.6: loads into that version and later ones.
 
@@ -47,4 +48,5 @@ mod manual;
 mod register;
 mod sum;
 mod table;
+mod threads;
 mod whole;

@@ -15,6 +15,7 @@ use crate::fault::Fault;
 use crate::functions::private_key;
 use crate::host::Context;
 use crate::keys::Keys;
+use crate::threads::spread;
 
 /// A type of an argument or a result.
 #[derive(Clone, Copy, Debug)]
@@ -225,6 +226,7 @@ unsafe extern "C" fn call(info: ffi::duckdb_function_info, chunk: ffi::duckdb_da
                 }
             }
         };
+        let run = || spread(run);
         guarded(function.name, run, |text| ffi::duckdb_scalar_function_set_error(info, text.as_ptr()));
     }
 }
@@ -260,7 +262,8 @@ unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
         let run = || {
             let mut raw = std::ptr::null_mut();
             ffi::duckdb_scalar_function_get_client_context(info, &mut raw);
-            let key = private_key(&function.keys, &Context::new(raw))?;
+            let context = Context::new(raw);
+            let key = spread(|| private_key(&function.keys, &context))?;
             let (key, dropper) = owned(Arc::new(key));
             ffi::duckdb_scalar_function_set_bind_data(info, key, dropper);
             ffi::duckdb_scalar_function_set_bind_data_copy(info, Some(copy));

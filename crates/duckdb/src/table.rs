@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::host::{Context, Value};
 use crate::keys::Keys;
 use crate::register::{Registrar, Type, guarded, owned, succeeded};
+use crate::threads::spread;
 use crate::whole::{Request, Rows, Sum};
 
 const NAME: &CStr = c"he_bfv_sum";
@@ -74,7 +75,7 @@ unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
                 weight: text(WEIGHT),
                 condition: text(CONDITION),
             };
-            let sum = Sum::prepare(&context, keys.engine(), request)?;
+            let sum = spread(|| Sum::prepare(&context, keys.engine(), request))?;
             for (name, kind) in sum.columns() {
                 let name = CString::new(name).map_err(|_| Fault::Host("a column whose name holds a zero"))?;
                 let mut kind = kind.create();
@@ -99,7 +100,8 @@ unsafe extern "C" fn init(info: ffi::duckdb_init_info) {
         let run = || {
             let state = &*ffi::duckdb_init_get_bind_data(info).cast::<State>();
             let sum = state.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let rows = sum.ok_or(Fault::Host("a query that runs again"))?.compute()?;
+            let sum = sum.ok_or(Fault::Host("a query that runs again"))?;
+            let rows = spread(|| sum.compute())?;
             ffi::duckdb_init_set_max_threads(info, 1);
             let (rows, dropper) = owned(Mutex::new(rows));
             ffi::duckdb_init_set_init_data(info, rows, dropper);

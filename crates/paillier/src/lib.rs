@@ -60,6 +60,7 @@ mod error;
 mod hardening;
 mod holder;
 mod homomorphic;
+mod kept;
 mod key;
 mod lazy;
 mod locked;
@@ -75,8 +76,9 @@ pub use check::Checked;
 pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
 pub use hardening::forbid_core_dumps;
-pub use hearith_arith::{Batch, Engine};
+pub use hearith_arith::{Batch, Engine, Process};
 pub use holder::{Compute, ComputeError, Decrypt, DecryptError};
+pub use kept::Kept;
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
 pub use key::{

@@ -1,16 +1,19 @@
 //! Randomisers that are made while nobody waits for them.
 
-use crate::{Error, PublicKey, Randomisers};
+use crate::{Error, Kept, PublicKey, Randomisers};
+use hearith_arith::Process;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 /// A pool of randomisers that a thread of its own fills up again, so that numbers that come one at a time are encrypted by
 /// one multiplication each.
 ///
 /// The thread has the lowest priority where the operating system lets threads have one (Linux), and makes as many at once as
 /// the engine has lanes. What is left is wiped when the stock is dropped. The child of a `fork` finds its parent's stock
-/// empty: no randomiser serves twice.
+/// empty: no randomiser serves twice. After [`Kept::LONGEST`] a randomiser is wiped, and others are made when the stock is
+/// next used.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -29,7 +32,7 @@ pub struct Stock {
     shared: Arc<Shared>,
     filler: Option<JoinHandle<()>>,
     /// The process that the filler belongs to.
-    process: u32,
+    process: Process,
 }
 
 struct Shared {
@@ -40,8 +43,10 @@ struct Shared {
 }
 
 struct State {
-    kept: Randomisers,
+    kept: Kept,
     closed: bool,
+    /// Whether the stock was used since the last time that something was too old: nothing is made for nobody for ever.
+    used: bool,
 }
 
 impl PublicKey {
@@ -50,16 +55,20 @@ impl PublicKey {
     /// # Errors
     /// If the operating system gives no thread.
     pub fn stock(&self, len: usize) -> Result<Stock, std::io::Error> {
-        let none = self.randomisers(0).map_err(std::io::Error::other)?;
+        self.stock_for(len, Kept::LONGEST)
+    }
+
+    fn stock_for(&self, len: usize, longest: Duration) -> Result<Stock, std::io::Error> {
+        let kept = Kept::no_longer_than(longest);
         let shared = Arc::new(Shared {
             key: self.clone(),
             capacity: len.next_multiple_of(self.engine().lanes()),
-            state: Mutex::new(State { kept: none, closed: false }),
+            state: Mutex::new(State { kept, closed: false, used: true }),
             changed: Condvar::new(),
         });
         let its = Arc::clone(&shared);
         let filler = Builder::new().name("randomisers".into()).spawn(move || its.fill())?;
-        Ok(Stock { shared, filler: Some(filler), process: std::process::id() })
+        Ok(Stock { shared, filler: Some(filler), process: Process::current() })
     }
 }
 
@@ -79,25 +88,34 @@ impl Stock {
     /// # Errors
     /// If the random generator fails.
     pub fn take(&self, len: usize) -> Result<Randomisers, Error> {
-        if self.is_foreign() {
-            return self.shared.key.randomisers(len);
-        }
-        let mut taken = {
-            let mut state = self.shared.state();
-            let there = state.kept.len().min(len);
-            state.kept.take(there)?
-        };
-        self.shared.changed.notify_one();
+        let Some(mut taken) = self.ready(len)? else { return self.shared.key.randomisers(len) };
         if taken.len() < len {
             taken.append(self.shared.key.randomisers(len - taken.len())?)?;
         }
         Ok(taken)
     }
 
+    /// Takes `len` randomisers, or as many as are there, and makes none; `None` if there are none.
+    ///
+    /// # Errors
+    /// None that can be met: all are of one key.
+    pub fn ready(&self, len: usize) -> Result<Option<Randomisers>, Error> {
+        if self.is_foreign() {
+            return Ok(None);
+        }
+        let taken = {
+            let mut state = self.shared.state();
+            state.used = true;
+            state.kept.take(len)?
+        };
+        self.shared.changed.notify_one();
+        Ok(taken)
+    }
+
     /// Whether this is the child of the process that made it. The lock may have been held when that was forked, so nothing
     /// behind it is touched.
     fn is_foreign(&self) -> bool {
-        self.process != std::process::id()
+        !self.process.is_current()
     }
 }
 
@@ -123,19 +141,32 @@ impl Shared {
     /// Fills the stock whenever there is room for a full lane's worth, until it is closed.
     fn fill(&self) {
         wait_for_others();
-        let lanes = self.key.engine().lanes();
-        let full = |state: &mut State| !state.closed && state.kept.len() + lanes > self.capacity;
-        loop {
-            let state = self.changed.wait_while(self.state(), full).unwrap_or_else(PoisonError::into_inner);
-            if state.closed {
-                return;
-            }
-            drop(state);
+        while self.has_room() {
             // Where the generator fails, whoever encrypts hears of it: it finds the stock empty and makes its own.
-            let Ok(made) = self.key.randomisers(lanes) else { return };
-            if self.state().kept.append(made).is_err() {
-                return;
+            let Ok(made) = self.key.randomisers(self.key.engine().lanes()) else { return };
+            self.state().kept.put(made);
+        }
+    }
+
+    /// Waits until there is room and somebody to fill it for, and wipes meanwhile what is too old; false if it is closed.
+    fn has_room(&self) -> bool {
+        let mut state = self.state();
+        loop {
+            if state.kept.discard() {
+                state.used = false;
             }
+            if state.closed {
+                return false;
+            }
+            if state.used && state.kept.len() + self.key.engine().lanes() <= self.capacity {
+                return true;
+            }
+            state = match state.kept.left() {
+                Some(left) => {
+                    self.changed.wait_timeout(state, left).map_or_else(|error| error.into_inner().0, |it| it.0)
+                }
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
         }
     }
 }
@@ -195,6 +226,22 @@ mod tests {
         let stock = key.public().stock(0).unwrap();
         assert_eq!(stock.take(2).unwrap().len(), 2);
         assert!(stock.is_empty() && stock.take(0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_too_old_is_made_again_when_it_is_used() {
+        let key = PrivateKey::generate(128, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let public = key.public();
+        let lanes = public.engine().lanes();
+        let stock = public.stock_for(lanes, Duration::from_millis(1)).unwrap();
+        for _ in 0..3 {
+            // Until the filler has wiped what it made, and waits for somebody to come.
+            while stock.shared.state().used {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(stock.is_empty() && stock.shared.state().kept.left().is_none());
+            assert_eq!(stock.take(lanes + 1).unwrap().len(), lanes + 1);
+        }
     }
 
     #[test]

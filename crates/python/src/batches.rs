@@ -1,6 +1,7 @@
 //! Batches of plaintexts and ciphertexts.
 
 use crate::errors::operation;
+use crate::memory::room;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -15,8 +16,9 @@ impl Plaintexts {
     }
 
     /// The residues one after another, big-endian, as many bytes each as n has.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_be_bytes())
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        room(self.0.len(), 2 * self.0.row_bytes())?;
+        Ok(PyBytes::new(py, &self.0.to_be_bytes()))
     }
 }
 
@@ -38,23 +40,27 @@ impl Ciphertexts {
 
     /// The ciphertexts one after another, big-endian, twice the bytes of n each.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        room(self.0.len(), 2 * self.0.row_bytes())?;
         let bytes = py.detach(|| self.0.to_be_bytes());
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The ciphertexts of these rows, in this order.
     fn select(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<Self> {
+        room(rows.len(), self.0.row_bytes())?;
         py.detach(|| self.0.select(&rows)).map(Self).map_err(operation)
     }
 
     /// The ciphertexts of rows `start` to `stop`, without the last.
     fn range(&self, py: Python<'_>, start: usize, stop: usize) -> PyResult<Self> {
+        room(stop.saturating_sub(start).min(self.0.len()), self.0.row_bytes())?;
         py.detach(|| self.0.range(start..stop)).map(Self).map_err(operation)
     }
 
     /// These ciphertexts followed by others.
     fn concat(&self, py: Python<'_>, others: Vec<Py<Ciphertexts>>) -> PyResult<Self> {
         let others: Vec<&hearith_paillier::Ciphertexts> = others.iter().map(|other| &other.get().0).collect();
+        room(others.iter().map(|other| other.len()).sum::<usize>() + self.0.len(), self.0.row_bytes())?;
         py.detach(|| hearith_paillier::Ciphertexts::concat(&self.0, &others)).map(Self).map_err(operation)
     }
 }
@@ -76,6 +82,13 @@ impl Gathering {
 
     /// Puts the next piece after what is there.
     fn append(&mut self, py: Python<'_>, piece: &Ciphertexts) -> PyResult<()> {
+        let there = self.whole.as_ref().map_or(0, hearith_paillier::Ciphertexts::len);
+        match there {
+            0 => room(self.rows.max(piece.0.len()), piece.0.row_bytes())?,
+            // More than was said: the whole may have to move.
+            _ if there + piece.0.len() > self.rows => room(2 * (there + piece.0.len()), piece.0.row_bytes())?,
+            _ => {}
+        }
         py.detach(|| match &mut self.whole {
             Some(whole) => whole.append(&piece.0),
             None => {

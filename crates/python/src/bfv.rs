@@ -2,8 +2,9 @@
 
 use crate::integers::{self, Bytes};
 use crate::keys::{Packed, engine, opened, read_long, warn_if_shared};
+use crate::memory::room;
 use crate::{errors, threads};
-use hearith_bfv::{Ciphertext, Error, ErrorKind, MAX_KEY_TEXT, PrivateKey, PublicKey, Sums, Total};
+use hearith_bfv::{Ciphertext, Error, ErrorKind, MAX_KEY_TEXT, PrivateKey, PublicKey, Set, Sums, Total};
 use hearith_paillier::{DEFAULT_ITERATIONS, EncryptedJwk, KeyKind, SecretText};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
@@ -119,7 +120,7 @@ impl BfvPublicKey {
     /// Encrypts packed integers of at most `bits` bits with their sign.
     fn encrypt(&self, py: Python<'_>, data: &Bytes<'_>, width: usize, bits: u32) -> PyResult<BfvVector> {
         let numbers = integers::small(data, width)?;
-        vector(py, || chunks(&numbers, self.slots(), |numbers| self.0.encrypt(numbers, bits)))
+        chunks(py, &numbers, self.0.set(), |numbers| self.0.encrypt(numbers, bits))
     }
 
     /// The sum of the vectors, each times its factor, number by number.
@@ -140,12 +141,12 @@ impl BfvPublicKey {
             }
             sum.ok_or_else(|| ErrorKind::Differs("the number of numbers").into())
         };
-        vector(py, || (0..count).into_par_iter().map(together).collect())
+        vector(py, count, together)
     }
 
     /// The same numbers so that whoever decrypts them sees of how they were computed nothing.
     fn release(&self, py: Python<'_>, numbers: &BfvVector) -> PyResult<BfvVector> {
-        vector(py, || numbers.0.par_iter().map(|ciphertext| self.0.release(ciphertext)).collect())
+        vector(py, numbers.0.len(), |place| self.0.release(&numbers.0[place]))
     }
 
     /// Sums by groups, of integers of `bits` bits: for each number its group from 0 on (below 0: left out), and its weight. Both are packed.
@@ -171,14 +172,19 @@ impl BfvPublicKey {
             let (count, found) = (numbers.__len__(), places.len());
             return Err(errors::lattice(&ErrorKind::Rows { what: "groups", found, count }.into()));
         }
-        totals(py, || {
-            let mut sums = Sums::new(&self.0, bits)?;
-            let mut start = 0;
-            for ciphertext in &numbers.0 {
+        let lattice = |error| errors::lattice(&error);
+        let mut sums = Sums::new(&self.0, bits).map_err(lattice)?;
+        let mut start = 0;
+        threads::pieces(py, numbers.0.len(), |ciphertexts| {
+            for ciphertext in &numbers.0[ciphertexts] {
                 let rows = start..start + ciphertext.count();
                 sums.add(ciphertext, &places[rows.clone()], weights.as_ref().map(|weights| &weights[rows]))?;
                 start += ciphertext.count();
             }
+            Ok(())
+        })?
+        .map_err(lattice)?;
+        totals(py, || {
             if sums.groups() < groups as usize {
                 // No number is in the last groups: their sums are 0, and look like any other.
                 let nothing = self.0.encrypt(&vec![0; groups.min(self.slots() as u32) as usize], bits)?;
@@ -207,8 +213,8 @@ impl BfvPublicKey {
 
     /// Vectors from their bytes.
     fn vector(&self, py: Python<'_>, data: &[u8]) -> PyResult<BfvVector> {
-        let read =
-            vector(py, || frames(data)?.into_par_iter().map(|bytes| Ciphertext::from_bytes(bytes, &self.0)).collect())?;
+        let frames = frames(data).map_err(|error| errors::lattice(&error))?;
+        let read = vector(py, frames.len(), |place| Ciphertext::from_bytes(frames[place], &self.0))?;
         let full = read.0.iter().rev().skip(1).all(|ciphertext| ciphertext.count() == self.slots());
         match full && read.0.iter().all(|ciphertext| Some(ciphertext.bits()) == read.bits()) {
             true => Ok(read),
@@ -277,8 +283,7 @@ impl BfvPrivateKey {
     /// As the public key does, in half the room.
     fn encrypt(&self, py: Python<'_>, data: &Bytes<'_>, width: usize, bits: u32) -> PyResult<BfvVector> {
         let numbers = integers::small(data, width)?;
-        let slots = self.0.public().set().degree();
-        vector(py, || chunks(&numbers, slots, |numbers| self.0.encrypt(numbers, bits)))
+        chunks(py, &numbers, self.0.public().set(), |numbers| self.0.encrypt(numbers, bits))
     }
 
     /// The numbers of a vector, packed.
@@ -332,8 +337,21 @@ fn packed(py: Python<'_>, found: Result<(Zeroizing<Vec<u8>>, usize), Error>) -> 
     Ok((PyByteArray::new(py, &data), width))
 }
 
-fn vector(py: Python<'_>, work: impl FnOnce() -> Result<Vec<Ciphertext>, Error> + Send) -> PyResult<BfvVector> {
-    threads::run(py, work)?.map(BfvVector).map_err(|error| errors::lattice(&error))
+/// A vector's ciphertexts, each computed by itself.
+fn vector(
+    py: Python<'_>,
+    count: usize,
+    each: impl Fn(usize) -> Result<Ciphertext, Error> + Sync,
+) -> PyResult<BfvVector> {
+    let mut made = Vec::with_capacity(count);
+    threads::pieces(py, count, |places| {
+        // All of a piece are computed before one is judged, so that the error is the first one's, whichever core was faster.
+        let found = places.into_par_iter().map(&each).collect::<Vec<_>>();
+        made.extend(found.into_iter().collect::<Result<Vec<_>, _>>()?);
+        Ok(())
+    })?
+    .map_err(|error| errors::lattice(&error))?;
+    Ok(BfvVector(made))
 }
 
 fn totals(py: Python<'_>, work: impl FnOnce() -> Result<Vec<Total>, Error> + Send) -> PyResult<BfvTotals> {
@@ -342,18 +360,21 @@ fn totals(py: Python<'_>, work: impl FnOnce() -> Result<Vec<Total>, Error> + Sen
 
 /// Encrypts as many numbers at a time as a ciphertext holds; an error names the number in the whole.
 fn chunks(
+    py: Python<'_>,
     numbers: &[i128],
-    slots: usize,
+    set: Set,
     encrypt: impl Fn(&[i128]) -> Result<Ciphertext, Error> + Sync,
-) -> Result<Vec<Ciphertext>, Error> {
-    let each = |(chunk, numbers): (usize, &[i128])| {
-        encrypt(numbers).map_err(|error| match error.row() {
+) -> PyResult<BfvVector> {
+    let slots = set.degree();
+    let chunks: Vec<&[i128]> = numbers.chunks(slots).collect();
+    // Two polynomials of residues in 64 bits.
+    room(chunks.len(), 2 * slots * set.moduli().len() * size_of::<u64>())?;
+    vector(py, chunks.len(), |chunk| {
+        encrypt(chunks[chunk]).map_err(|error| match error.row() {
             Some(row) => error.at_row(chunk * slots + row),
             None => error,
         })
-    };
-    // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
-    numbers.par_chunks(slots).enumerate().map(each).collect::<Vec<_>>().into_iter().collect()
+    })
 }
 
 /// Packed integers of 64 bits.

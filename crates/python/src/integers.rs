@@ -3,6 +3,7 @@
 //! A NumPy array of `int64` is such rows of 8 bytes already, and a Python integer of any size packs with `int.to_bytes`.
 //! The rows travel in a `bytearray`, which Python wipes when it has done with it; whatever is copied here is wiped here.
 
+use crate::memory::room;
 use hearith_paillier::encoding::Signed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ const LIMB: usize = 8;
 
 /// Integers of 8 or 16 bytes each.
 pub(crate) fn small(data: &Bytes<'_>, width: usize) -> PyResult<Zeroizing<Vec<i128>>> {
+    room(data.len() / width.max(1), width + WIDEST_SMALL)?;
     let data = bytes(data);
     check(&data, width)?;
     if width > WIDEST_SMALL {
@@ -29,6 +31,8 @@ pub(crate) fn small(data: &Bytes<'_>, width: usize) -> PyResult<Zeroizing<Vec<i1
 
 /// Integers of any width.
 pub(crate) fn wide(data: &Bytes<'_>, width: usize) -> PyResult<Vec<Signed>> {
+    // The copy, the limbs and what describes them.
+    room(data.len() / width.max(1), 2 * width + 64)?;
     let data = bytes(data);
     check(&data, width)?;
     Ok(data.chunks_exact(width).map(signed).collect())

@@ -2,6 +2,7 @@
 
 use crate::batches::{Ciphertexts, Plaintexts};
 use crate::integers::Bytes;
+use crate::memory::room;
 use crate::slots::SlotLayout;
 use crate::{errors, integers, threads};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
@@ -66,11 +67,17 @@ pub(crate) fn warn_if_shared(py: Python<'_>, path: &Path, text: &SecretText) -> 
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 2)
 }
 
-/// Runs an operation on ciphertexts on the pool.
+/// Rows' worth of memory that an operation needs for each of its own.
+const ROOM: usize = 8;
+
+/// Runs an operation on so many ciphertexts on the pool.
 fn ciphertexts(
     py: Python<'_>,
+    key: &hearith_paillier::PublicKey,
+    rows: usize,
     work: impl FnOnce() -> Result<hearith_paillier::Ciphertexts, Error> + Send,
 ) -> PyResult<Ciphertexts> {
+    room(rows, ROOM * key.ciphertext_bytes())?;
     threads::run(py, work)?.map(Ciphertexts).map_err(errors::operation)
 }
 
@@ -152,6 +159,7 @@ impl PublicKey {
 
     /// Packed integers of at most 16 bytes as residues modulo n.
     fn encode(&self, py: Python<'_>, data: &Bytes<'_>, width: usize) -> PyResult<Plaintexts> {
+        room(data.len() / width.max(1), ROOM * self.0.plaintext_bytes())?;
         let values = integers::small(data, width)?;
         py.detach(|| encode_signed(&self.0, &values)).map(Plaintexts).map_err(errors::encoding)
     }
@@ -162,11 +170,11 @@ impl PublicKey {
     }
 
     fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.encrypt(&plaintexts.0))
+        ciphertexts(py, &self.0, plaintexts.0.len(), || self.0.encrypt(&plaintexts.0))
     }
 
     fn rerandomise(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.rerandomise(&numbers.0))
+        ciphertexts(py, &self.0, numbers.0.len(), || self.0.rerandomise(&numbers.0))
     }
 
     /// Trivial ciphertexts of 0.
@@ -176,7 +184,7 @@ impl PublicKey {
 
     /// Ciphertexts from their bytes, each checked to be below n^2 and coprime to n.
     fn ciphertexts(&self, py: Python<'_>, data: &[u8]) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || {
+        ciphertexts(py, &self.0, data.len() / self.0.ciphertext_bytes(), || {
             let read = self.0.ciphertexts_from_be(data)?;
             self.0.check_coprime(&read)?;
             Ok(read)
@@ -184,19 +192,19 @@ impl PublicKey {
     }
 
     fn add(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.add(&a.0, &b.0))
+        ciphertexts(py, &self.0, a.0.len(), || self.0.add(&a.0, &b.0))
     }
 
     fn subtract(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.subtract(&a.0, &b.0))
+        ciphertexts(py, &self.0, a.0.len(), || self.0.subtract(&a.0, &b.0))
     }
 
     fn negate(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.negate(&numbers.0))
+        ciphertexts(py, &self.0, numbers.0.len(), || self.0.negate(&numbers.0))
     }
 
     fn add_plain(&self, py: Python<'_>, numbers: &Ciphertexts, added: &Plaintexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.add_plain(&numbers.0, &added.0))
+        ciphertexts(py, &self.0, numbers.0.len(), || self.0.add_plain(&numbers.0, &added.0))
     }
 
     /// Multiples by packed integers of magnitude below 2^bits.
@@ -209,16 +217,16 @@ impl PublicKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let scalars = integers::wide(data, width)?;
-        ciphertexts(py, || self.0.multiply_wide_deterministic(&numbers.0, &scalars, bits))
+        ciphertexts(py, &self.0, numbers.0.len(), || self.0.multiply_wide_deterministic(&numbers.0, &scalars, bits))
     }
 
     fn sum(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.sum(&numbers.0))
+        ciphertexts(py, &self.0, numbers.0.len(), || self.0.sum(&numbers.0))
     }
 
     /// The sum of each group of rows.
     fn sum_groups(&self, py: Python<'_>, numbers: &Ciphertexts, groups: Vec<Vec<u32>>) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.sum_groups(&numbers.0, &groups))
+        ciphertexts(py, &self.0, numbers.0.len(), || self.0.sum_groups(&numbers.0, &groups))
     }
 
     /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and magnitude below 2^bits.
@@ -232,7 +240,7 @@ impl PublicKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let weights = integers::small(data, width)?;
-        ciphertexts(py, || self.0.dot_deterministic(&numbers.0, &weights, terms, bits))
+        ciphertexts(py, &self.0, numbers.0.len(), || self.0.dot_deterministic(&numbers.0, &weights, terms, bits))
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -310,7 +318,7 @@ impl PrivateKey {
 
     /// Encrypts through p and q.
     fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, || self.0.encrypt(&plaintexts.0))
+        ciphertexts(py, self.0.public(), plaintexts.0.len(), || self.0.encrypt(&plaintexts.0))
     }
 
     fn decrypt(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Plaintexts> {

@@ -14,6 +14,7 @@ mod election;
 mod errors;
 mod integers;
 mod keys;
+mod memory;
 mod remote;
 mod sharing;
 mod singles;

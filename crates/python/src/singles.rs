@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hearith_paillier::{Ciphertexts, Error, Randomisers, Stock};
+use hearith_paillier::{Ciphertexts, Error, Kept, Randomisers, Stock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -16,18 +16,11 @@ use crate::integers::Bytes;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{integers, threads};
 
-/// Randomisers not used yet, with the process that made them: the child of a `fork` must not use its parent's.
+/// Randomisers not used yet.
 struct Pool {
-    process: u32,
-    randomisers: Option<Randomisers>,
-    /// Where more of them are kept than a lane full.
+    kept: Kept,
+    /// Where more of them are kept than a lane full. A child finds it empty, and fills none.
     stock: Option<Stock>,
-}
-
-impl Pool {
-    fn new() -> Self {
-        Self { process: std::process::id(), randomisers: None, stock: None }
-    }
 }
 
 /// What the numbers of one key need.
@@ -42,14 +35,14 @@ pub(crate) struct Singles {
 impl Singles {
     #[new]
     fn new(key: &PublicKey) -> Self {
-        Self { key: key.0.clone(), pool: Mutex::new(Pool::new()) }
+        Self { key: key.0.clone(), pool: Mutex::new(Pool { kept: Kept::new(), stock: None }) }
     }
 
     /// Has a thread of its own keep so many randomisers ready from now on; none ends it.
     fn keep(&self, py: Python<'_>, count: usize) -> PyResult<()> {
         let stock = (count > 0).then(|| self.key.stock(count)).transpose()?;
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::replace(&mut *pool, Pool { stock, ..Pool::new() });
+        let before = std::mem::replace(&mut *pool, Pool { kept: Kept::new(), stock });
         drop(pool);
         // Its thread ends what it is at.
         py.detach(|| drop(before));
@@ -144,23 +137,17 @@ impl Singles {
         let mut made = made.map_err(operation)?;
         let one = made.take(1).map_err(operation)?;
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        match pool.randomisers.as_mut() {
-            Some(kept) => kept.append(made).map_err(operation)?,
-            None => pool.randomisers = Some(made),
-        }
+        pool.kept.put(made);
         Ok(one)
     }
 
     fn taken(&self) -> PyResult<Option<Randomisers>> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        if pool.process != std::process::id() {
-            *pool = Pool::new();
+        let ready = pool.stock.as_ref().map_or(Ok(None), |stock| stock.ready(1));
+        match ready.map_err(operation)? {
+            Some(one) => Ok(Some(one)),
+            None => pool.kept.take(1).map_err(operation),
         }
-        if let Some(stock) = pool.stock.as_ref().filter(|stock| !stock.is_empty()) {
-            return stock.take(1).map(Some).map_err(operation);
-        }
-        let left = pool.randomisers.as_mut().filter(|left| !left.is_empty());
-        left.map(|left| left.take(1)).transpose().map_err(operation)
     }
 
     fn grouped(&self, numbers: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {

@@ -3,13 +3,16 @@
 //! A pool does not survive `fork`, which Python's `multiprocessing` may use: the child has the pool's memory but none of its
 //! threads. So the pool is remembered with the process that started it, and a child starts its own.
 
+use hearith_paillier::Process;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 struct Pool {
-    process: u32,
+    process: Process,
     threads: Arc<ThreadPool>,
 }
 
@@ -24,10 +27,39 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> P
     Ok(py.detach(|| threads.install(work)))
 }
 
+/// How long Python may wait to hear of Ctrl-C.
+const PIECE: Duration = Duration::from_millis(50);
+
+/// Runs work on consecutive ranges of `count` items, which together are all of them, on the pool. Between two Python sees a
+/// pending Ctrl-C. They begin with an item a thread, and grow while they take less time than [`PIECE`].
+pub(crate) fn pieces<E: Send>(
+    py: Python<'_>,
+    count: usize,
+    mut work: impl FnMut(Range<usize>) -> Result<(), E> + Send,
+) -> PyResult<Result<(), E>> {
+    let (mut start, least) = (0, threads()?);
+    let mut size = least;
+    while start < count {
+        let stop = count.min(start.saturating_add(size));
+        let began = Instant::now();
+        let done = run(py, || work(start..stop))?;
+        if done.is_err() {
+            return Ok(done);
+        }
+        py.check_signals()?;
+        start = stop;
+        size = match began.elapsed() {
+            taken if taken < PIECE / 2 => 2 * size,
+            taken if taken > PIECE => least.max(size / 2),
+            _ => size,
+        };
+    }
+    Ok(Ok(()))
+}
+
 fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut state = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    if let Some(pool) = state.0.take_if(|pool| pool.process != process) {
+    if let Some(pool) = state.0.take_if(|pool| !pool.process.is_current()) {
         // Its threads are the parent's: there is nobody here to join.
         std::mem::forget(pool);
     }
@@ -36,7 +68,7 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     }
     let built = ThreadPoolBuilder::new().num_threads(state.1).thread_name(|index| format!("hearith-{index}")).build();
     let threads = Arc::new(built.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
-    state.0 = Some(Pool { process, threads: threads.clone() });
+    state.0 = Some(Pool { process: Process::current(), threads: threads.clone() });
     Ok(threads)
 }
 
@@ -54,8 +86,7 @@ pub(crate) fn set_threads(count: usize) -> PyResult<()> {
         return Err(PyValueError::new_err(format!("at most {MOST} threads")));
     }
     let mut state = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    if let Some(pool) = state.0.take().filter(|pool| pool.process != process) {
+    if let Some(pool) = state.0.take().filter(|pool| !pool.process.is_current()) {
         std::mem::forget(pool);
     }
     state.1 = count;

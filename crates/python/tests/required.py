@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 
 #: The names that tests in Python give out; a list may hold those of the tests in Rust too.
-NAMES = {"serial", "avx2", "ifma", "phe-suite", "command", "flower", "notebooks", "spark"}
+NAMES = {"serial", "avx2", "ifma", "phe-suite", "command", "flower", "notebooks", "spark", "last-pid", "namespaces"}
 
 
 def missing(name: str, reason: str) -> NoReturn:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import hearith as he
+from hearith import _arithmetic, _batches
 from hearith.errors import RangeError
 
 PACKAGE = Path(__file__).parent.parent
@@ -84,6 +85,79 @@ def test_ctrl_c_ends_a_batch():
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=300)
     assert (output, process.returncode) == ("interrupted\n", 0)
+
+
+def test_ctrl_c_is_seen_while_a_vector_is_encrypted_whole():
+    """Python runs a signal's handler between two steps of one native call: once alone where there are none."""
+    public, _ = he.generate_keypair(scheme="bfv")
+    data, seen = bytearray(8 * 2_000_000), []
+    before = signal.signal(signal.SIGALRM, lambda *_: seen.append(len(seen)))
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    try:
+        vector = public.native.encrypt(data, 8, 20)
+        during = len(seen)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(vector) == 2_000_000
+    assert during >= 3
+
+
+@pytest.mark.parametrize(
+    ("compute", "expected"),
+    [
+        (lambda c: c.cumsum(), np.cumsum(np.arange(1200))),
+        (lambda c: c.reshape(2, 600).sum(axis=1), np.arange(1200).reshape(2, 600).sum(axis=1)),
+        (lambda c: c.reshape(600, 2).cumsum(axis=0), np.arange(1200).reshape(600, 2).cumsum(axis=0)),
+        (lambda c: c.sum_by([0] * 700 + [1] * 499 + [2])[1], [sum(range(700)), sum(range(700, 1199)), 1199]),
+    ],
+)
+def test_sums_are_computed_in_pieces(keys, monkeypatch, compute, expected):
+    pieces = []
+    joined = _arithmetic.joined
+
+    def noted(rows, piece, *others):
+        def step(start, stop):
+            pieces.append(stop - start)
+            return piece(start, stop)
+
+        return joined(rows, step, *others)
+
+    monkeypatch.setattr(_arithmetic, "joined", noted)
+    monkeypatch.setattr(_batches, "_PIECE", 0)
+    monkeypatch.setattr(_arithmetic, "PART", 7)
+    public, private = keys
+    assert np.array_equal(private.decrypt(compute(public.encrypt(np.arange(1200)))), expected)
+    assert len(pieces) > 4
+    assert max(pieces) <= 8 * he.threads()
+
+
+WITHOUT_MEMORY = """
+import resource, sys, numpy as np, hearith as he
+public, private = he.generate_keypair(512, insecure=True)
+lattice, _ = he.generate_keypair(scheme="bfv")
+numbers = public.encrypt(np.arange(1000))
+large, whole = np.zeros(20_000_000, dtype=np.int64), bytearray(8 * 40_000_000)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), resource.RLIM_INFINITY))
+for work in (
+    lambda: public.encrypt(large),
+    lambda: numbers.repeat(20_000),
+    lambda: he.concatenate([numbers] * 20_000),
+    lambda: lattice.native.encrypt(whole, 8, 20),
+):
+    try:
+        work()
+    except MemoryError:
+        assert private.decrypt(numbers.sum()) == 499_500
+    else:
+        sys.exit("there is more memory than expected")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")
+def test_without_memory_there_is_an_exception():
+    subprocess.run([sys.executable, "-c", WITHOUT_MEMORY], check=True)
 
 
 def _in_child(array, queue):

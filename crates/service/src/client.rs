@@ -6,12 +6,12 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hearith_paillier::{
-    Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, ErrorKind as SchemeErrorKind, Plaintexts, PublicKey,
+    Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, ErrorKind as SchemeErrorKind, Plaintexts, Process,
+    PublicKey,
 };
 use prost::bytes::Bytes;
 use tokio::runtime::Runtime;
@@ -182,7 +182,7 @@ impl From<Error> for DecryptError {
 pub struct Service {
     /// There until it is dropped.
     connection: Option<Connection>,
-    process: u32,
+    process: Process,
     url: String,
     timeout: Option<Duration>,
 }
@@ -196,7 +196,7 @@ struct Connection {
 /// In a child of `fork` there are no threads that could be waited for.
 impl Drop for Service {
     fn drop(&mut self) {
-        if self.process != process::id() {
+        if !self.process.is_current() {
             std::mem::forget(self.connection.take());
         }
     }
@@ -216,11 +216,11 @@ impl Service {
         let channel = runtime.block_on(endpoint.connect()).map_err(|cause| error(ErrorKind::Connect(cause)))?;
         let client = PaillierClient::new(channel).max_decoding_message_size(ANSWER_BYTES);
         let connection = Some(Connection { runtime, client });
-        Ok(Self { connection, process: process::id(), url: url.to_owned(), timeout: options.timeout })
+        Ok(Self { connection, process: Process::current(), url: url.to_owned(), timeout: options.timeout })
     }
 
     fn connection(&self) -> Result<&Connection, Error> {
-        let own = self.connection.as_ref().filter(|_| self.process == process::id());
+        let own = self.connection.as_ref().filter(|_| self.process.is_current());
         own.ok_or_else(|| self.wrong(ErrorKind::OtherProcess))
     }
 

@@ -12,8 +12,9 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 /// What a list may name: engines, tools, and what is in Python: the tops' second test bench
 /// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
 /// index, DuckDB, the built command line, Flower, Spark, notebooks); Go, for the service's client in another language; PostgreSQL, for the election's
-/// server; and Chromium, for its pages.
-pub const NAMES: [&str; 16] = [
+/// server; Chromium, for its pages; and what tests of forks need: namespaces of processes, and the right to choose the next
+/// process's id (`/proc/sys/kernel/ns_last_pid`).
+pub const NAMES: [&str; 18] = [
     "serial",
     "avx2",
     "ifma",
@@ -30,6 +31,8 @@ pub const NAMES: [&str; 16] = [
     "go",
     "postgres",
     "chromium",
+    "namespaces",
+    "last-pid",
 ];
 
 /// Whether a test can use what `name` stands for, `present` telling that it is there.

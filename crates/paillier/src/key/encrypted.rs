@@ -68,8 +68,8 @@ struct Header<'a> {
     crit: Option<IgnoredAny>,
 }
 
-/// The flattened JSON serialisation, and what of the general one would change its meaning.
-#[derive(Serialize, Deserialize)]
+/// The flattened JSON serialisation, and members of it and of the general one that would change its meaning.
+#[derive(Default, Serialize, Deserialize)]
 struct Flattened<'a> {
     #[serde(borrow)]
     protected: Cow<'a, str>,
@@ -83,6 +83,25 @@ struct Flattened<'a> {
     tag: Cow<'a, str>,
     #[serde(default, skip_serializing)]
     aad: Option<IgnoredAny>,
+    #[serde(default, skip_serializing)]
+    header: Option<IgnoredAny>,
+    #[serde(default, skip_serializing)]
+    unprotected: Option<IgnoredAny>,
+    #[serde(default, skip_serializing)]
+    recipients: Option<IgnoredAny>,
+}
+
+impl Flattened<'_> {
+    /// A member that nothing authenticates, or that is meant for several readers (RFC 7516, section 7.2).
+    fn unsupported(&self) -> Option<&'static str> {
+        let members = [
+            ("aad", &self.aad),
+            ("header", &self.header),
+            ("unprotected", &self.unprotected),
+            ("recipients", &self.recipients),
+        ];
+        members.into_iter().find_map(|(name, member)| member.is_some().then_some(name))
+    }
 }
 
 impl EncryptedJwk {
@@ -107,8 +126,8 @@ impl EncryptedJwk {
             true => compact(text),
             false => serde_json::from_str(text).map_err(super::jwk::json_error)?,
         };
-        if parts.aad.is_some() {
-            return Err(member("aad", "is not supported"));
+        if let Some(name) = parts.unsupported() {
+            return Err(member(name, "is not supported"));
         }
         let header = decode("protected", &parts.protected)?;
         let header: Header<'_> = serde_json::from_slice(&header).map_err(|_| member("protected", "is no header"))?;
@@ -226,7 +245,7 @@ pub(crate) fn encrypt(jwk: &str, key_id: KeyId, passphrase: &[u8], iterations: u
         iv: encode(&iv).into(),
         ciphertext: encode(&text).into(),
         tag: encode(&tag).into(),
-        aad: None,
+        ..Flattened::default()
     };
     Ok(serde_json::to_string(&parts).unwrap_or_default())
 }
@@ -242,7 +261,14 @@ fn check_iterations(iterations: u32) -> Result<(), Error> {
 fn compact(text: &str) -> Flattened<'_> {
     let mut parts = text.trim().split('.').map(Cow::from);
     let mut next = || parts.next().unwrap_or_default();
-    Flattened { protected: next(), encrypted_key: next(), iv: next(), ciphertext: next(), tag: next(), aad: None }
+    Flattened {
+        protected: next(),
+        encrypted_key: next(),
+        iv: next(),
+        ciphertext: next(),
+        tag: next(),
+        ..Flattened::default()
+    }
 }
 
 fn member(member: &'static str, problem: &'static str) -> Error {
@@ -328,6 +354,16 @@ mod tests {
                 let opened = EncryptedJwk::parse(&changed.to_string()).and_then(|key| key.decrypt(b"open sesame"));
                 assert!(opened.is_err(), "{member} as {text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn members_that_nothing_authenticates_are_rejected() {
+        for name in ["aad", "header", "unprotected", "recipients"] {
+            let mut parts: serde_json::Value = serde_json::from_str(&sealed()).unwrap();
+            parts[name] = serde_json::json!({"p2c": 1_000_000});
+            let error = EncryptedJwk::parse(&parts.to_string()).unwrap_err();
+            assert_eq!(error, ErrorKind::Member { member: name, problem: "is not supported" }.into());
         }
     }
 

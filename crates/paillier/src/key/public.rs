@@ -244,13 +244,18 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The generator of a DJN key, as far as it can be checked from outside: `1 < h < n - 1`, a unit, and `n = 1 mod 4`, which
+/// The generator of a DJN key, as far as it can be checked from outside: `1 < h < n - 1`, a unit that is neither 1 nor -1
+/// modulo a prime (its powers would show the factor, and hide nothing modulo that prime), and `n = 1 mod 4`, which
 /// `p = q = 3 mod 4` make it.
 fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, Error> {
     let h = from_be(h_be, n.len()).ok_or(ErrorKind::InvalidGenerator)?;
     let mut next = h.clone();
     natural::add_assign(&mut next, &[1]);
     let inside = natural::less(&[1], &h[..1]) | (1 ^ natural::is_zero(&h[1..])) == 1 && natural::less(&next, n) == 1;
-    let coprime = boxed(&h).gcd_vartime(&boxed(n)) == BoxedUint::one();
-    if inside && coprime && n[0] & 3 == 1 { Ok(h.to_vec()) } else { Err(ErrorKind::InvalidGenerator.into()) }
+    let is_good = || {
+        let (h, one) = (boxed(&h), BoxedUint::one_with_precision(64 * n.len() as u32));
+        let neighbours = [h.wrapping_sub(&one), h.clone(), h.wrapping_add(&one)];
+        neighbours.iter().all(|number| number.gcd_vartime(&boxed(n)) == BoxedUint::one())
+    };
+    if inside && n[0] & 3 == 1 && is_good() { Ok(h.to_vec()) } else { Err(ErrorKind::InvalidGenerator.into()) }
 }

@@ -202,6 +202,13 @@ fn public_keys_that_cannot_be_are_refused() {
         {
             assert_eq!(read(&n, Some(&bad), any), Err(ErrorKind::InvalidGenerator.into()), "{bad}");
         }
+        // 1 or -1 modulo one prime, and a random number modulo the other.
+        for prime in [&djn.p.0, &djn.q.0] {
+            let multiple = Integer::from(prime * 12_345);
+            for bad in [Integer::from(&multiple + 1), multiple - 1] {
+                assert_eq!(read(&n, Some(&bad), any), Err(ErrorKind::InvalidGenerator.into()), "{bad}");
+            }
+        }
         let power = |bits: u32| one.clone() << bits;
         assert_eq!(read(&power(511), None, any), Err(ErrorKind::SmallFactor { factor: 2 }.into()));
         assert_eq!(read(&(power(511) + 1), None, any), Err(ErrorKind::SmallFactor { factor: 3 }.into()));
@@ -286,6 +293,9 @@ fn private_keys_that_cannot_be_are_refused() {
         // h must be minus a square: 4 is a square, so it is not.
         assert_eq!(read(p, q, Some(&Integer::from(4))), Err(ErrorKind::InvalidGenerator.into()));
         assert_eq!(read(p, q, Some(&Integer::from(n - 4))), Ok(n.clone()));
+        // Minus a square, and -1 modulo p: the square of 1 + p.
+        let less = Integer::from(n - Integer::from(p + 1).square() % n);
+        assert_eq!(read(p, q, Some(&less)), Err(ErrorKind::InvalidGenerator.into()));
         // Two 8-byte primes whose product has 127 bits.
         let least = Integer::from(1u64 << 63).next_prime();
         assert_eq!(read(&least, &least.clone().next_prime(), None), Err(ErrorKind::OddKeySize { bits: 127 }.into()));

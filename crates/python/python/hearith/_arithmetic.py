@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from hearith.errors import KeyMismatchError, NumberError, ScaleError, ShapeError
 
 #: Bits of the widest weights of a dot product.
 DOT_BITS = 127
+#: Numbers that are added up in one step for a group.
+PART = 256
 #: Products that a matrix product holds at a time.
 DOT_ROWS = 1 << 14
 
@@ -111,7 +114,7 @@ def total_along(numbers: Encrypted, axis: int) -> Encrypted:
     """The sums along an axis."""
     length, shape = numbers.shape[axis], _shapes.without(numbers.shape, axis)
     groups = np.moveaxis(_shapes.places(numbers.shape), axis, -1).reshape(math.prod(shape), length).tolist()
-    totals = numbers.key.native.sum_groups(numbers.rows, groups)
+    totals = _sum_groups(numbers, groups)
     return numbers.holding(totals, shape, bound=numbers.bound * max(1, length))
 
 
@@ -120,13 +123,41 @@ def running(numbers: Encrypted, axis: int) -> Encrypted:
     length, native = numbers.shape[axis], numbers.key.native
     order = np.moveaxis(_shapes.places(numbers.shape), axis, 0)
     rows, width = numbers.rows.select(order.reshape(-1).tolist()), numbers.size // max(1, length)
+
+    def added_up(rows: Ciphertexts, ahead: int) -> Callable[[int, int], Ciphertexts]:
+        return lambda start, stop: native.add(rows.range(start + ahead, stop + ahead), rows.range(start, stop))
+
     step = 1
     while step < length:
         ahead, end = step * width, length * width
-        rows = rows.range(0, ahead).concat([native.add(rows.range(ahead, end), rows.range(0, end - ahead))])
+        rows = rows.range(0, ahead).concat([joined(end - ahead, added_up(rows, ahead))])
         step *= 2
     back = np.moveaxis(_shapes.places(order.shape), 0, axis)
     return numbers.holding(rows, order.shape, bound=numbers.bound * max(1, length)).selected(back)
+
+
+def _sum_groups(numbers: Encrypted, groups: list[list[int]]) -> Ciphertexts:
+    """The sum of each group of rows: parts of groups first, so that no single step takes long."""
+    native, rows = numbers.key.native, numbers.rows
+    while max(map(len, groups), default=0) > PART:
+        parts = [group[start : start + PART] for group in groups for start in range(0, len(group), PART)]
+        rows = joined(len(parts), _sums_of(native, rows, parts))
+        counts = [-(-len(group) // PART) for group in groups]
+        ends = np.cumsum(counts).tolist()
+        groups = [list(range(end - count, end)) for end, count in zip(ends, counts, strict=True)]
+    return joined(len(groups), _sums_of(native, rows, groups))
+
+
+def _sums_of(native: Any, rows: Ciphertexts, groups: list[list[int]]) -> Callable[[int, int], Ciphertexts]:
+    def piece(start: int, stop: int) -> Ciphertexts:
+        some = groups[start:stop]
+        # Of the rows that are meant alone: all of them would be read for each piece.
+        ends = np.cumsum([0, *(len(group) for group in some)]).tolist()
+        places = [list(range(first, last)) for first, last in pairwise(ends)]
+        found: Ciphertexts = native.sum_groups(rows.select([row for group in some for row in group]), places)
+        return found
+
+    return piece
 
 
 def totals_by(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], Encrypted]:
@@ -139,7 +170,7 @@ def totals_by(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], Encryp
     ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
     groups = [group.tolist() for group in np.split(order, ends)] if len(names) else []
     largest = max((len(group) for group in groups), default=1)
-    totals = numbers.key.native.sum_groups(numbers.rows, groups)
+    totals = _sum_groups(numbers, groups)
     return names, numbers.holding(totals, (len(names),), bound=numbers.bound * largest)
 
 

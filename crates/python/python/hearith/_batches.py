@@ -7,24 +7,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hearith._native import Ciphertexts, Gathering
+from hearith._native import Ciphertexts, Gathering, threads
 from hearith.errors import HearithError
 
-#: Rows of the first piece: enough for every lane of every core.
-_FIRST = 512
-#: Seconds that a piece should take: short beside a person's patience, long beside the overhead.
-_PIECE = 0.25
+#: Rows of the first piece, for each thread: a lane each.
+_FIRST = 8
+#: Seconds that a piece should take: half of what Ctrl-C may wait, long beside the overhead.
+_PIECE = 0.05
 #: Rows of a piece at most: 32 MiB of ciphertexts at 2048 bits.
 _MOST = 1 << 16
 
 
 def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of rows, as many rows each as take about a quarter of a second.
+    """Consecutive ranges of rows, as many rows each as take about a twentieth of a second.
 
     Between two pieces Python sees a pending Ctrl-C. With `progress` a bar is shown (needs `tqdm`).
     """
     bar = _bar(rows, what) if progress else None
-    start, size = 0, _FIRST
+    least = _FIRST * threads()
+    start, size = 0, least
     try:
         while start < rows:
             stop = min(start + size, rows)
@@ -34,7 +35,7 @@ def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
             if bar is not None:
                 bar.update(stop - start)
             start = stop
-            size = max(_FIRST // 8, min(int(size * min(_PIECE / seconds, 4.0)), _MOST))
+            size = max(least, min(int(size * min(_PIECE / seconds, 4.0)), _MOST))
     finally:
         if bar is not None:
             bar.close()

@@ -9,6 +9,9 @@
     means = staff.he.mean(by="dept")
     means.he.decrypt_means(private)
 
+**`to_csv`, `to_json` and `to_excel` lose encrypted numbers**: pandas writes what it shows of them, and lets no type object. Write
+Parquet or Feather.
+
 A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether this module is imported or not. It can
 be filtered, taken, joined, concatenated, shown and written. `+`, `-` and `*` compute as `EncryptedArray` does, with plain columns and
 numbers, `+` and `-` with other encrypted columns; `sum` and `mean` give a single encrypted number, `groupby(...).sum()` a column of them.

@@ -5,6 +5,10 @@ at once, to the very ciphertexts that computing at once gives; what nobody keeps
 `EncryptedArray.to_phe` take many numbers to where batches are faster still. Moduli that the engine takes (an even number of bits, 64
 to 8192, primes of equal length) are computed in Rust, others, which only tests use, in Python.
 
+Numbers wrap around n where they do in `phe`: silently. `strict()`, which `phe` does not have, or `HEARITH_PHE_STRICT=1` in the
+environment, has such results raise `OverflowError`, and rejects keys below 2048 bits, of which a warning is given otherwise. Composite
+factors, and moduli with factors up to 65537, are always rejected.
+
 >>> import hearith.phe as phe
 >>> public, private = phe.generate_paillier_keypair(n_length=256)
 >>> private.decrypt(public.encrypt(1.5) * 2 + 4)
@@ -12,6 +16,7 @@ to 8192, primes of equal length) are computed in Rust, others, which only tests 
 """
 
 from hearith.phe import encoding, paillier, util
+from hearith.phe._strict import strict
 from hearith.phe.encoding import EncodedNumber
 from hearith.phe.paillier import (
     EncryptedNumber,
@@ -34,5 +39,6 @@ __all__ = [
     "encoding",
     "generate_paillier_keypair",
     "paillier",
+    "strict",
     "util",
 ]

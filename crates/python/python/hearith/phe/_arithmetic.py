@@ -11,7 +11,7 @@ from hearith import _native
 from hearith._packing import wipe
 from hearith.errors import HearithError
 from hearith.phe._pending import Holder, Number, Pending
-from hearith.phe.util import base64_to_int, random_below
+from hearith.phe.util import base64_to_int, is_prime, random_below
 
 #: A ciphertext as the arithmetic has it: put off, or Python's integer where the engine takes none of it.
 Residue: TypeAlias = Number | int
@@ -218,10 +218,18 @@ def public(n: int) -> PublicArithmetic:
 
 
 def private(p: int, q: int) -> PrivateArithmetic:
-    """The arithmetic of primes, p below q."""
+    """The arithmetic of primes, p below q.
+
+    Raises:
+        ValueError: a factor is no prime.
+    """
     try:
         return PrivateArithmetic(p, q, _native.PrivateKey.from_primes(_bytes(p), _bytes(q), insecure=True))
     except HearithError:
+        # Primes that the engine does not take, or none.
+        for name, factor in (("p", p), ("q", q)):
+            if not is_prime(factor):
+                raise ValueError(f"{name} is not prime") from None
         return PrivateArithmetic(p, q, None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from hearith.phe import _arithmetic, util
+from hearith.phe import _arithmetic, _strict, util
 from hearith.phe._arithmetic import PrivateArithmetic, PublicArithmetic, Residue
 from hearith.phe._pending import Number
 from hearith.phe.encoding import EncodedNumber, Modulus
@@ -21,10 +21,8 @@ def generate_paillier_keypair(
     arithmetic = _arithmetic.generated(n_length)
     p, q = (arithmetic.p, arithmetic.q) if arithmetic else _primes(n_length)
     public_key = PaillierPublicKey(p * q)
-    private_key = PaillierPrivateKey(public_key, p, q)
-    if arithmetic:
-        # Whether these are primes need not be asked again.
-        private_key._arithmetic = arithmetic
+    # Whether these are primes need not be asked again.
+    private_key = PaillierPrivateKey._of(public_key, arithmetic) if arithmetic else PaillierPrivateKey(public_key, p, q)
     if private_keyring is not None:
         private_keyring.add(private_key)
     return public_key, private_key
@@ -34,7 +32,12 @@ class PaillierPublicKey:
     """The modulus n and what can be done with it alone; `max_int` is the largest integer that is encoded."""
 
     def __init__(self, n: int) -> None:
-        """The key with modulus `n`."""
+        """The key with modulus `n`; warns of one below 2048 bits.
+
+        Raises:
+            ValueError: it has a factor that everybody finds; or it is short, in the mode of `strict()`.
+        """
+        _strict.check_modulus(n)
         self.n = n
         self.g = n + 1
         self.nsquare = n * n
@@ -60,8 +63,8 @@ class PaillierPublicKey:
         """Has a thread of low priority keep so many randomisers ready, with which a number is encrypted at once; 0 ends it.
 
         Not part of `phe`: see `Stock` in hearith-paillier. Randomisers take as much memory as ciphertexts. They are made as many
-        at once as the engine computes side by side, and so as soon as that many are missing. Moduli that the engine does not
-        take have none kept.
+        at once as the engine computes side by side, and so as soon as that many are missing. After a minute they are wiped, and
+        others made when something is next encrypted. Moduli that the engine does not take have none kept.
 
         Raises:
             ValueError: the count is negative.
@@ -102,9 +105,13 @@ class PaillierPublicKey:
     def encrypt_encoded(self, encoding: EncodedNumber, r_value: int | None) -> EncryptedNumber:
         """Encrypts an encoded number. With an `r_value` of the caller's the result does not count as obfuscated."""
         if r_value:
-            return EncryptedNumber(self, self.raw_encrypt(encoding.encoding, r_value), encoding.exponent)
-        residue = self._arithmetic.encrypt(encoding.encoding % self.n)
-        return EncryptedNumber._of(self, residue, encoding.exponent, is_obfuscated=True)
+            number = EncryptedNumber(self, self.raw_encrypt(encoding.encoding, r_value), encoding.exponent)
+        else:
+            residue = self._arithmetic.encrypt(encoding.encoding % self.n)
+            number = EncryptedNumber._of(self, residue, encoding.exponent, is_obfuscated=True)
+        if _strict.is_on():
+            number._bound = _strict.usual_bound(_magnitude(self, encoding.encoding))
+        return number
 
 
 class PaillierPrivateKey:
@@ -114,7 +121,7 @@ class PaillierPrivateKey:
         """The key whose primes, in either order, make up the public key's n.
 
         Raises:
-            ValueError: they do not, or are equal.
+            ValueError: they do not, are equal, or are no primes.
         """
         if p * q != public_key.n:
             raise ValueError("the primes p and q do not belong to the public key")
@@ -122,6 +129,15 @@ class PaillierPrivateKey:
             raise ValueError("the primes p and q must be different")
         self.public_key = public_key
         self.p, self.q = min(p, q), max(p, q)
+        self._arithmetic = _arithmetic.private(self.p, self.q)
+
+    @classmethod
+    def _of(cls, public_key: PaillierPublicKey, arithmetic: PrivateArithmetic) -> PaillierPrivateKey:
+        """The key of an arithmetic, whose primes are known to be some."""
+        key = cls.__new__(cls)
+        key.public_key, key.p, key.q = public_key, arithmetic.p, arithmetic.q
+        key._arithmetic = arithmetic
+        return key
 
     @cached_property
     def _arithmetic(self) -> PrivateArithmetic:
@@ -230,6 +246,9 @@ class EncryptedNumber:
     Results are not obfuscated until `ciphertext()` hands them out.
     """
 
+    #: What the number is at most, on its exponent; None where the strict mode was off.
+    _bound: int | None = None
+
     def __init__(self, public_key: PaillierPublicKey, ciphertext: int, exponent: int = 0) -> None:
         """The number with this ciphertext, standing on `EncodedNumber.BASE**exponent`.
 
@@ -257,9 +276,11 @@ class EncryptedNumber:
         number.__is_obfuscated = is_obfuscated
         return number
 
-    def _computed(self, residue: Residue, exponent: int) -> EncryptedNumber:
+    def _computed(self, residue: Residue, exponent: int, bound: int | None = None) -> EncryptedNumber:
         """The result of an operation, which may have been put off."""
         number = EncryptedNumber._of(self.public_key, residue, exponent)
+        if bound is not None:
+            number._bound = bound
         self.public_key._arithmetic.hold(number)
         return number
 
@@ -292,23 +313,27 @@ class EncryptedNumber:
         Raises:
             ValueError: the exponent is higher than the number's, or so low that no number on it is below n / 3.
         """
-        return self._computed(self._aligned(new_exp), new_exp)
+        return self._computed(self._aligned(new_exp), new_exp, self._bounded(new_exp))
 
     def __add__(self, other: EncryptedNumber | EncodedNumber | int | float) -> EncryptedNumber:
         if isinstance(other, EncryptedNumber):
             self._check_key(other.public_key)
             exponent = min(self.exponent, other.exponent)
+            bound = self._bounded(exponent, other) if _strict.is_on() else None
             total = self.public_key._arithmetic.sum(self._aligned(exponent), other._aligned(exponent))
-            return self._computed(total, exponent)
+            return self._computed(total, exponent, bound)
         if not isinstance(other, EncodedNumber):
             other = EncodedNumber.encode(self.public_key, other, max_exponent=self.exponent)
         self._check_key(other.public_key)
         exponent = min(self.exponent, other.exponent)
-        added = other.encoding
+        added, bound = other.encoding, None
+        if _strict.is_on():
+            magnitude = _magnitude(self.public_key, added) * EncodedNumber.BASE ** (other.exponent - exponent)
+            bound = self._bounded(exponent, added=magnitude)
         if other.exponent != exponent:
             added *= _factor(self.public_key, other.exponent, exponent)
         # What a trivial ciphertext would add: the sum is no more obfuscated than any other.
-        return self._computed(self.public_key._arithmetic.shifted(self._aligned(exponent), added), exponent)
+        return self._computed(self.public_key._arithmetic.shifted(self._aligned(exponent), added), exponent, bound)
 
     def __radd__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
         return self + other
@@ -320,7 +345,8 @@ class EncryptedNumber:
         return self._negative() + other
 
     def _negative(self) -> EncryptedNumber:
-        return self._computed(self.public_key._arithmetic.public_multiple(self._residue, -1), self.exponent)
+        opposite = self.public_key._arithmetic.public_multiple(self._residue, -1)
+        return self._computed(opposite, self.exponent, self._bound)
 
     def __mul__(self, other: EncodedNumber | int | float) -> EncryptedNumber:
         if isinstance(other, EncryptedNumber):
@@ -341,9 +367,25 @@ class EncryptedNumber:
 
     def _times(self, factor: int, exponent: int) -> EncryptedNumber:
         residue = self._residue
+        bound = self._bounded(self.exponent, times=abs(factor)) if _strict.is_on() else None
         if factor != 1:
             residue = self.public_key._arithmetic.multiple(residue, factor)
-        return self._computed(residue, exponent)
+        return self._computed(residue, exponent, bound)
+
+    def _bounded(
+        self, exponent: int, other: EncryptedNumber | None = None, *, added: int = 0, times: int = 1
+    ) -> int | None:
+        """The bound of a multiple and a sum on a lower exponent; None where the strict mode is off.
+
+        Raises:
+            OverflowError: it exceeds n / 3.
+        """
+        if not _strict.is_on():
+            return None
+        bound = (self._bound or _strict.usual_bound()) * EncodedNumber.BASE ** max(0, self.exponent - exponent) * times
+        if other is not None:
+            bound += other._bounded(exponent) or 0
+        return _strict.checked(bound + added, self.public_key.max_int)
 
     def _aligned(self, exponent: int) -> Residue:
         """The ciphertext of the same number on another exponent; errors as in `decrease_exponent_to`."""
@@ -355,6 +397,12 @@ class EncryptedNumber:
     def _check_key(self, key: Modulus) -> None:
         if key is not self.public_key and key != self.public_key:
             raise ValueError("numbers under different public keys do not add up")
+
+
+def _magnitude(key: PaillierPublicKey, encoding: int) -> int:
+    """The integer that an encoding stands for, without its sign."""
+    residue = encoding % key.n
+    return min(residue, key.n - residue)
 
 
 def _factor(key: PaillierPublicKey, exponent: int, lower: int) -> int:

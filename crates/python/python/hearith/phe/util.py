@@ -16,7 +16,7 @@ HAVE_CRYPTO = False
 
 @cache
 def _first_primes() -> list[int]:
-    return _sieve(17881)
+    return primes_below(17881)
 
 
 def random_below(limit: int) -> int:
@@ -27,7 +27,7 @@ def random_below(limit: int) -> int:
     return randbelow(limit)
 
 
-def _sieve(limit: int) -> list[int]:
+def primes_below(limit: int) -> list[int]:
     """The primes below `limit`, by Eratosthenes' sieve."""
     candidates = bytearray([1]) * limit
     candidates[:2] = b"\0\0"
