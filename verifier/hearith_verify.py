@@ -363,7 +363,9 @@ def check_modulus(key: Key, insecure: bool) -> None:
     require(all(n % prime for prime in small_primes(SMALL_PRIMES_BELOW)), "the modulus has a small factor")
     root = isqrt(n)
     require(root * root != n, "the modulus is a square")
-    require(n % 4 == 1 and 1 < key.h < n - 1 and gcd(key.h, n) == 1, "the generator is none")
+    require(
+        n % 4 == 1 and 1 < key.h < n - 1 and gcd((key.h - 1) * key.h * (key.h + 1), n) == 1, "the generator is none"
+    )
     require(pow(2, n - 1, n) != 1, "the modulus is prime: 2 to the power of n - 1 is 1")
     for above in range(root + 1, root + 101):
         rest = above * above - n

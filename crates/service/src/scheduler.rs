@@ -343,26 +343,38 @@ impl Shared {
         if waiting.rows < full { most } else { ((waiting.rows / full).div_ceil(idle).saturating_mul(full)).min(most) }
     }
 
-    /// Whether a member may take a line from now.
-    fn may_take(&self, state: &State, member: usize, line: Line) -> bool {
+    /// Whether a member does what a line asks for, and is the one to do it.
+    fn serves(&self, state: &State, member: usize, line: Line) -> bool {
         let Member { processor, cpu, reserve, long } = &self.members[member];
-        let (running, Some(waiting)) = (state.running[member], state.queue.lines.get(&line)) else { return false };
+        let Some(waiting) = state.queue.lines.get(&line) else { return false };
         let left_to_others = || {
             let others = self.members.iter().zip(&state.aside);
             others.into_iter().any(|(other, aside)| !other.cpu && !aside && other.processor.does(line.1, &waiting.key))
         };
         (!cpu || *long == waiting.long)
-            && (running == 0 || (running < processor.batches() && waiting.rows >= processor.full_rows()))
             && processor.does(line.1, &waiting.key)
             && !(*reserve && left_to_others())
     }
 
-    /// The client whose turn it is among those with a line that a member may take from now, and
-    /// that line.
+    /// Whether a line is reason enough for a member to begin a batch now: it has nothing to do, or the line fills its lanes.
+    fn is_due(&self, state: &State, member: usize, line: Line) -> bool {
+        let (processor, running) = (&self.members[member].processor, state.running[member]);
+        let fills = |rows| running < processor.batches() && rows >= processor.full_rows();
+        running == 0 || state.queue.lines.get(&line).is_some_and(|waiting| fills(waiting.rows))
+    }
+
+    /// Whether a member may take a line from now.
+    fn may_take(&self, state: &State, member: usize, line: Line) -> bool {
+        self.serves(state, member, line) && self.is_due(state, member, line)
+    }
+
+    /// The client whose turn it is among those with a line that a member serves, and that line, if
+    /// the member begins a batch now. Once one line is reason enough, any may be next: a row that
+    /// fills no lanes would otherwise wait as long as others fill them.
     fn turn(&self, state: &State, member: usize) -> Option<(ClientId, Line)> {
         let lines: HashSet<Line> =
-            state.queue.lines.keys().copied().filter(|&line| self.may_take(state, member, line)).collect();
-        if lines.is_empty() {
+            state.queue.lines.keys().copied().filter(|&line| self.serves(state, member, line)).collect();
+        if !lines.iter().any(|&line| self.is_due(state, member, line)) {
             return None;
         }
         state.queue.order.iter().find_map(|(_, client)| {

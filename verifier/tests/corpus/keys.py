@@ -48,7 +48,9 @@ def keys() -> Cases:
     n, own = trustees().maker.n, trustees().maker
     for name, h, good in [
         ("0", 0, False), ("1", 1, False), ("2", 2, True), ("3", 3, True), ("n - 1", n - 1, False), ("n - 2", n - 2, True),
-        ("a prime factor", P, False), ("a multiple of one", 12345 * Q, False), ("n", n, False), ("above n", n + 2, False),
+        ("a prime factor", P, False), ("a multiple of one", 12345 * Q, False),
+        ("1 modulo a prime factor", 12345 * P + 1, False), ("-1 modulo one", 12345 * Q - 1, False),
+        ("n", n, False), ("above n", n + 2, False),
     ]:  # fmt: skip
         members = {**own.members(), "generator": encode(own.key.narrow(h))}
         yield single("keys", f"a generator that is {name}", None if good else "election", with_key(members))

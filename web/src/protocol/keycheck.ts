@@ -28,7 +28,10 @@ export function checkKey(key: Key, { roots, blum }: KeyProofs, insecure = false)
   ensure(!hasSmallFactor(key), "the modulus has a small factor");
   ensure(squareRoot(n) ** 2n !== n, "the modulus is a square");
   ensure(n % 4n === 1n, "the modulus is not 1 modulo 4");
-  ensure(generator > 1n && generator < n - 1n && gcd(generator, n) === 1n, "the generator is none");
+  ensure(
+    generator > 1n && generator < n - 1n && gcd((generator - 1n) * generator * (generator + 1n), n) === 1n,
+    "the generator is none",
+  );
   ensure(power(2n, n - 1n, n) !== 1n, "the modulus is prime: 2 to the power of n - 1 is 1");
   ensure(!hasClosePrimes(n), "the primes of the modulus are close: Fermat's method finds them");
   ensure(roots.length === ROOTS, "the key has not eleven roots");

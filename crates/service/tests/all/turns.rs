@@ -177,6 +177,20 @@ fn whoever_asks_for_little_waits_for_one_slice_of_the_others() {
 }
 
 #[test]
+fn a_row_alone_has_its_turn_while_others_fill_all_lanes_of_all_threads() {
+    let (stage, [heavy, light, _]) = (Stage::with(2, 4, Duration::from_millis(2)), clients());
+    let all = stage.ask(heavy, 0, 0..1000);
+    let (first, second) = (stage.next(), stage.next());
+    let one = stage.ask(light, 1, [5000]);
+    first.go();
+    // The other thread goes on with the rows of who fills its lanes.
+    let third = stage.next();
+    assert_eq!(third.go(), [5000]);
+    assert_eq!(wait(one).unwrap().rows(), 1);
+    drop((stage, second, all));
+}
+
+#[test]
 fn clients_take_turns_however_many_requests_they_have() {
     let (stage, [first, second, third]) = (Stage::new(1), clients());
     // One has many requests, one a large one, one asks last.
