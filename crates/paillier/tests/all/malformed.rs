@@ -294,7 +294,7 @@ fn private_keys_that_cannot_be_are_refused() {
         assert_eq!(read(p, q, Some(&Integer::from(4))), Err(ErrorKind::InvalidGenerator.into()));
         assert_eq!(read(p, q, Some(&Integer::from(n - 4))), Ok(n.clone()));
         // Minus a square, and -1 modulo p: the square of 1 + p.
-        let less = Integer::from(n - Integer::from(p + 1).square() % n);
+        let less = n - Integer::from(p + 1).square() % n;
         assert_eq!(read(p, q, Some(&less)), Err(ErrorKind::InvalidGenerator.into()));
         // Two 8-byte primes whose product has 127 bits.
         let least = Integer::from(1u64 << 63).next_prime();

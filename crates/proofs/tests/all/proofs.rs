@@ -328,6 +328,8 @@ fn numbers_that_share_a_factor_are_found_in_a_batch() {
         a * u.pow_mod(&e, &squared).unwrap() % &squared,
         "it is forged well"
     );
+    // Of an answer and its negative the lesser is taken.
+    let z = z.clone().min(n.clone() - z);
 
     let (mut forged, mut statement) = (proofs.clone(), numbers.to_be_bytes());
     statement[bad * width..][..width].copy_from_slice(&u_bytes);

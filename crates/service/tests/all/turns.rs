@@ -187,7 +187,8 @@ fn a_row_alone_has_its_turn_while_others_fill_all_lanes_of_all_threads() {
     let third = stage.next();
     assert_eq!(third.go(), [5000]);
     assert_eq!(wait(one).unwrap().rows(), 1);
-    drop((stage, second, all));
+    second.go();
+    drop((stage, all));
 }
 
 #[test]
