@@ -15,10 +15,11 @@ import numpy.typing as npt
 from hearith import _shapes
 from hearith._batches import joined
 from hearith._encrypted import Encrypted, checked_bound
+from hearith._factors import digits, factor_encoding
 from hearith._integers import Integers, bit_length, negated, objects, packed, plaintexts
 from hearith._native import Ciphertexts
 from hearith._operands import Numbers, Shape, Vector, by_position, fraction, placed, plain, present
-from hearith.encoding import MAX_SCALE, MIN_EXPONENT, Encoding
+from hearith.encoding import Encoding
 from hearith.errors import KeyMismatchError, NumberError, ScaleError, ShapeError
 
 #: Bits of the widest weights of a dot product.
@@ -76,7 +77,7 @@ def multiplied(
     """Products with plain numbers."""
     found, shape = plain(by_position(factors))
     with placed(shape):
-        encoding = _factor_encoding(found, left.encoding, scale, exponent)
+        encoding = factor_encoding(found, left.encoding, scale, exponent)
         integers = encoding.integers(found, limit=2**left.bits, rounding=rounding)
     left, integers = _aligned(left, integers, shape)
     bits = bit_length(integers)
@@ -181,7 +182,7 @@ def product(left: Encrypted, weights: Any, progress: bool = False, *, transposed
         if len(dimensions) not in (1, 2):
             raise ShapeError(f"@ takes vectors and matrices, not {len(dimensions)} dimensions", kind="dimensions")
     with placed(shape):
-        encoding = _factor_encoding(found, left.encoding, None, None)
+        encoding = factor_encoding(found, left.encoding, None, None)
         integers = encoding.integers(found, limit=2**DOT_BITS - 1)
     bits = bit_length(integers)
     if transposed:
@@ -317,7 +318,7 @@ def _with_digits_of(left: Encrypted, found: Vector) -> Encrypted:
     encoding = left.encoding
     if (isinstance(found, np.ndarray) and found.dtype.kind in "iub") or encoding.base != 10:
         return left
-    finer = max((_digits(number, row) for row, number in enumerate(found)), default=0)
+    finer = max((digits(number, row) for row, number in enumerate(found)), default=0)
     return left if finer <= encoding.scale else rescaled(left, Encoding(10, -finer, encoding.divisor))
 
 
@@ -369,49 +370,3 @@ def _turned(integers: Integers, shape: Shape) -> Integers:
         return integers
     order = _shapes.places(shape).T.reshape(-1)
     return integers[order] if isinstance(integers, np.ndarray) else [integers[place] for place in order]
-
-
-def _factor_encoding(factors: Vector, beside: Encoding, scale: int | None, exponent: int | None) -> Encoding:
-    """The encoding of plain factors: as asked for, else the coarsest that keeps every one exactly: on a power of sixteen beside numbers
-    that stand on one, else with decimal digits, where a float is the shortest decimal that reads back as it."""
-    if scale is not None or exponent is not None:
-        return Encoding.of(scale, exponent)
-    if isinstance(factors, np.ndarray) and factors.dtype.kind in "iub":
-        return Encoding()
-    if beside.base == 16:
-        return Encoding.of(exponent=min((_sixteenths(factor) for factor in factors), default=0))
-    return Encoding.of(scale=max((_digits(factor, row) for row, factor in enumerate(factors)), default=0))
-
-
-def _digits(number: Any, row: int) -> int:
-    """Decimal digits after the point; what is no finite number has none, and is refused when it is encoded.
-
-    Raises:
-        ScaleError: there are more than any scale keeps.
-    """
-    if isinstance(number, float | np.floating):
-        number = Decimal(str(number)) if np.isfinite(number) else 0
-    if isinstance(number, Fraction):
-        number = _decimal(number, row)
-    places = getattr(number, "as_tuple", None)
-    exponent = 0 if places is None else places().exponent
-    digits = -exponent if isinstance(exponent, int) and exponent < 0 else 0
-    if digits > MAX_SCALE:
-        text = f"more than {MAX_SCALE} digits after the point: multiply(..., scale=, rounding=True) keeps as many as are asked for"
-        raise ScaleError(text, row, kind="too_many_digits")
-    return digits
-
-
-def _decimal(number: Fraction, row: int) -> Decimal:
-    """A fraction as a decimal, if it is one."""
-    scaled = number * 10**MAX_SCALE
-    if scaled.denominator != 1:
-        text = "no decimal of a few digits: divide by its denominator, or multiply(..., scale=, rounding=True)"
-        raise ScaleError(text, row, kind="too_many_digits")
-    return Decimal(scaled.numerator).scaleb(-MAX_SCALE).normalize()
-
-
-def _sixteenths(factor: Any) -> int:
-    """The highest power of sixteen, at most 0, that a number is a multiple of; what is none, is rounded to a double's."""
-    exact = Fraction(float(factor)) if np.isfinite(float(factor)) else Fraction(0)
-    return max(MIN_EXPONENT, -(-(exact.denominator.bit_length() - 1) // 4) * -1)

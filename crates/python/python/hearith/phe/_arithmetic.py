@@ -11,7 +11,7 @@ from hearith import _native
 from hearith._packing import wipe
 from hearith.errors import HearithError
 from hearith.phe._pending import Holder, Number, Pending
-from hearith.phe.util import base64_to_int, is_prime, random_below
+from hearith.phe.util import base64_to_int, getprimeover, is_prime, random_below
 
 #: A ciphertext as the arithmetic has it: put off, or Python's integer where the engine takes none of it.
 Residue: TypeAlias = Number | int
@@ -246,3 +246,11 @@ def generated(bits: int) -> PrivateArithmetic | None:
 
 def _bytes(number: int) -> bytes:
     return number.to_bytes(-(-number.bit_length() // 8), "big")
+
+
+def primes(n_length: int) -> tuple[int, int]:
+    """Primes with a product of `n_length` bits, where the Rust engine makes no keys of this size."""
+    while True:
+        p, q = getprimeover(n_length // 2), getprimeover(n_length // 2)
+        if p != q and (p * q).bit_length() == n_length:
+            return p, q

@@ -40,7 +40,7 @@ class strict:
     ...     public.encrypt(0.5) * 0.3 * 0.3 * 0.3 * 0.3
     Traceback (most recent call last):
         ...
-    OverflowError: the result needs up to 276 bits, and the key has 254: numbers would wrap around n
+    OverflowError: the result needs up to 282 bits, and the key has 254: numbers would wrap around n
     """
 
     def __init__(self, on: bool = True) -> None:

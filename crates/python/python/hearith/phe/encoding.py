@@ -117,3 +117,21 @@ class EncodedNumber:
             raise ValueError(f"exponent {self.exponent} cannot rise to {new_exp}")
         grown = self.encoding * self.BASE ** (self.exponent - new_exp)
         return type(self)(self.public_key, grown % self.public_key.n, new_exp)
+
+
+def magnitude(key: Modulus, encoding: int) -> int:
+    """The integer that an encoding stands for, without its sign."""
+    residue = encoding % key.n
+    return min(residue, key.n - residue)
+
+
+def growth(key: Modulus, exponent: int, lower: int) -> int:
+    """What a number grows by when its exponent is lowered."""
+    if lower > exponent:
+        raise ValueError(f"exponent {exponent} cannot rise to {lower}")
+    if lower == exponent:
+        return 1
+    factor: int = EncodedNumber.BASE ** (exponent - lower)
+    if factor > key.max_int:
+        raise ValueError(f"exponent {lower} is too low for the key")
+    return factor

@@ -9,7 +9,7 @@ from typing import Any
 from hearith.phe import _arithmetic, _strict, util
 from hearith.phe._arithmetic import PrivateArithmetic, PublicArithmetic, Residue
 from hearith.phe._pending import Number
-from hearith.phe.encoding import EncodedNumber, Modulus
+from hearith.phe.encoding import EncodedNumber, Modulus, growth, magnitude
 
 DEFAULT_KEYSIZE = 3072
 
@@ -19,7 +19,7 @@ def generate_paillier_keypair(
 ) -> tuple[PaillierPublicKey, PaillierPrivateKey]:
     """A new key pair with an n of `n_length` bits; the private key joins the ring, if there is one."""
     arithmetic = _arithmetic.generated(n_length)
-    p, q = (arithmetic.p, arithmetic.q) if arithmetic else _primes(n_length)
+    p, q = (arithmetic.p, arithmetic.q) if arithmetic else _arithmetic.primes(n_length)
     public_key = PaillierPublicKey(p * q)
     # Whether these are primes need not be asked again.
     private_key = PaillierPrivateKey._of(public_key, arithmetic) if arithmetic else PaillierPrivateKey(public_key, p, q)
@@ -110,7 +110,7 @@ class PaillierPublicKey:
             residue = self._arithmetic.encrypt(encoding.encoding % self.n)
             number = EncryptedNumber._of(self, residue, encoding.exponent, is_obfuscated=True)
         if _strict.is_on():
-            number._bound = _strict.usual_bound(_magnitude(self, encoding.encoding))
+            number._bound = _strict.usual_bound(magnitude(self, encoding.encoding))
         return number
 
 
@@ -328,10 +328,10 @@ class EncryptedNumber:
         exponent = min(self.exponent, other.exponent)
         added, bound = other.encoding, None
         if _strict.is_on():
-            magnitude = _magnitude(self.public_key, added) * EncodedNumber.BASE ** (other.exponent - exponent)
-            bound = self._bounded(exponent, added=magnitude)
+            grown = magnitude(self.public_key, added) * EncodedNumber.BASE ** (other.exponent - exponent)
+            bound = self._bounded(exponent, added=grown)
         if other.exponent != exponent:
-            added *= _factor(self.public_key, other.exponent, exponent)
+            added *= growth(self.public_key, other.exponent, exponent)
         # What a trivial ciphertext would add: the sum is no more obfuscated than any other.
         return self._computed(self.public_key._arithmetic.shifted(self._aligned(exponent), added), exponent, bound)
 
@@ -391,35 +391,9 @@ class EncryptedNumber:
         """The ciphertext of the same number on another exponent; errors as in `decrease_exponent_to`."""
         if exponent == self.exponent:
             return self._residue
-        factor = _factor(self.public_key, self.exponent, exponent)
+        factor = growth(self.public_key, self.exponent, exponent)
         return self.public_key._arithmetic.public_multiple(self._residue, factor)
 
     def _check_key(self, key: Modulus) -> None:
         if key is not self.public_key and key != self.public_key:
             raise ValueError("numbers under different public keys do not add up")
-
-
-def _magnitude(key: PaillierPublicKey, encoding: int) -> int:
-    """The integer that an encoding stands for, without its sign."""
-    residue = encoding % key.n
-    return min(residue, key.n - residue)
-
-
-def _factor(key: PaillierPublicKey, exponent: int, lower: int) -> int:
-    """What a number grows by when its exponent is lowered."""
-    if lower > exponent:
-        raise ValueError(f"exponent {exponent} cannot rise to {lower}")
-    if lower == exponent:
-        return 1
-    factor: int = EncodedNumber.BASE ** (exponent - lower)
-    if factor > key.max_int:
-        raise ValueError(f"exponent {lower} is too low for the key")
-    return factor
-
-
-def _primes(n_length: int) -> tuple[int, int]:
-    """Primes with a product of `n_length` bits, where the Rust engine makes no keys of this size."""
-    while True:
-        p, q = util.getprimeover(n_length // 2), util.getprimeover(n_length // 2)
-        if p != q and (p * q).bit_length() == n_length:
-            return p, q
