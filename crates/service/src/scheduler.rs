@@ -351,9 +351,7 @@ impl Shared {
             let others = self.members.iter().zip(&state.aside);
             others.into_iter().any(|(other, aside)| !other.cpu && !aside && other.processor.does(line.1, &waiting.key))
         };
-        (!cpu || *long == waiting.long)
-            && processor.does(line.1, &waiting.key)
-            && !(*reserve && left_to_others())
+        (!cpu || *long == waiting.long) && processor.does(line.1, &waiting.key) && !(*reserve && left_to_others())
     }
 
     /// Whether a line is reason enough for a member to begin a batch now: it has nothing to do, or the line fills its lanes.
