@@ -26,7 +26,7 @@ const A_SECOND_OF_ALL: f64 = 50.0;
 /// Lines that were not written since the process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// More than [`QUEUE`] lines waited.
+    /// More than `QUEUE` lines waited.
     pub full: u64,
     /// Writing failed.
     pub failed: u64,
