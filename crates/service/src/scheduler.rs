@@ -316,7 +316,7 @@ impl Shared {
                 let number = state.flown;
                 state.flights.insert(number, flight.clone());
                 // What is left is for whoever has nothing to do.
-                if self.turn(&state, member).is_some() {
+                if self.has_due(&state, member) {
                     self.waiters[member].notify_one();
                 }
                 return Some((number, flight));
@@ -361,6 +361,11 @@ impl Shared {
         running == 0 || state.queue.lines.get(&line).is_some_and(|waiting| fills(waiting.rows))
     }
 
+    /// Whether some line is one that a member may take from now.
+    fn has_due(&self, state: &State, member: usize) -> bool {
+        state.queue.lines.keys().any(|&line| self.may_take(state, member, line))
+    }
+
     /// Whether a member may take a line from now.
     fn may_take(&self, state: &State, member: usize, line: Line) -> bool {
         self.serves(state, member, line) && self.is_due(state, member, line)
@@ -370,11 +375,11 @@ impl Shared {
     /// the member begins a batch now. Once one line is reason enough, any may be next: a row that
     /// fills no lanes would otherwise wait as long as others fill them.
     fn turn(&self, state: &State, member: usize) -> Option<(ClientId, Line)> {
-        let lines: HashSet<Line> =
-            state.queue.lines.keys().copied().filter(|&line| self.serves(state, member, line)).collect();
-        if !lines.iter().any(|&line| self.is_due(state, member, line)) {
+        if !self.has_due(state, member) {
             return None;
         }
+        let lines: HashSet<Line> =
+            state.queue.lines.keys().copied().filter(|&line| self.serves(state, member, line)).collect();
         state.queue.order.iter().find_map(|(_, client)| {
             let flow = state.queue.clients.get(client)?;
             let line = flow.lines.iter().map(|(line, _)| *line).find(|line| lines.contains(line))?;
