@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::ops::Range;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::serving::{Service, page, shown};
@@ -68,20 +68,31 @@ fn what_a_service_refuses_is_one_line() {
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
+/// Numbers, a line each.
+fn lines(numbers: Range<u32>) -> String {
+    numbers.map(|number| format!("{number}\n")).collect()
+}
+
+/// The command that has a service encrypt a table.
+fn encryption(service: &Service, table: &str) -> String {
+    format!("encrypt --key keys/public.json --column x --remote {} {table} --out rows.parquet", service.url)
+}
+
+/// An encryption by a service under way, and where its table is written to.
+fn encrypting(place: &Place, service: &Service) -> (Child, ChildStdin) {
+    let mut command = place.command(encryption(service, "-").split_whitespace());
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let table = child.stdin.take().unwrap();
+    (child, table)
+}
+
 #[test]
 fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
     let place = Place::new();
-    let numbers = |numbers: Range<u32>| numbers.map(|number| format!("{number}\n")).collect::<String>();
-    let (first, rest) = (format!("x\n{}", numbers(0..20_000)), numbers(20_000..60_000));
+    let (first, rest) = (format!("x\n{}", lines(0..20_000)), lines(20_000..60_000));
     let service = Service::start(&place, "");
-    let line = |url: &str, table: &str| {
-        format!("encrypt --key keys/public.json --column x --remote {url} {table} --out rows.parquet")
-    };
-    let mut encrypting = place.command(line(&service.url, "-").split_whitespace());
-    let mut encrypting =
-        encrypting.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // The rest of the table comes when the service is gone: the command cannot end before.
-    let mut table = encrypting.stdin.take().unwrap();
+    let (encrypting, mut table) = encrypting(&place, &service);
     table.write_all(first.as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     service.end("-KILL");
@@ -96,7 +107,7 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
 
     place.write("in.csv", first + &rest);
     let service = Service::start(&place, "");
-    place.ok(&line(&service.url, "in.csv"));
+    place.ok(&encryption(&service, "in.csv"));
     place.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
     let totals = place.ok("decrypt --key keys/private.json totals.parquet").text();
     assert_eq!(totals, format!("rows,x\n60000,{}\n", 60_000_u64 * 59_999 / 2));
@@ -106,12 +117,8 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
 fn a_shutdown_that_has_no_time_says_so() {
     let place = Place::new();
     let service = Service::start(&place, "--grace 0");
-    let line = format!("encrypt --key keys/public.json --column x --remote {} - --out rows.parquet", service.url);
-    let mut encrypting = place.command(line.split_whitespace());
-    let mut encrypting =
-        encrypting.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut table = encrypting.stdin.take().unwrap();
-    let rows: String = (0..40_000).map(|row| format!("{row}\n")).collect();
+    let (encrypting, mut table) = encrypting(&place, &service);
+    let rows = lines(0..40_000);
     table.write_all(format!("x\n{rows}").as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(service.end("-TERM"), Some(2));
@@ -401,12 +408,8 @@ fn whatever_happens_to_the_log_the_service_goes_on_and_ends() {
 fn a_second_signal_ends_a_service_that_has_work() {
     let place = Place::new();
     let service = Service::start(&place, "--grace 3600");
-    let line = format!("encrypt --key keys/public.json --column x --remote {} - --out rows.parquet", service.url);
-    let mut encrypting = place.command(line.split_whitespace());
-    let mut encrypting =
-        encrypting.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut table = encrypting.stdin.take().unwrap();
-    let rows: String = (0..40_000).map(|row| format!("{row}\n")).collect();
+    let (encrypting, mut table) = encrypting(&place, &service);
+    let rows = lines(0..40_000);
     let writing = std::thread::spawn(move || {
         let _ = table.write_all(format!("x\n{rows}").as_bytes());
         table
