@@ -140,9 +140,9 @@ pub(crate) fn new_id() -> Result<TableId, Error> {
     Ok(table)
 }
 
-/// The id as 32 lower-case hexadecimal digits.
-pub(crate) fn hex(id: &TableId) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
+/// Bytes as lower-case hexadecimal digits, two each.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The id in 32 lower-case hexadecimal digits.

@@ -77,11 +77,6 @@ impl TableDigest {
     }
 }
 
-/// The digest as 64 lower-case hexadecimal digits.
-pub(crate) fn hex(digest: &Digest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// One part after its length, so that no two lists of parts hash alike.
 fn part(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_be_bytes());

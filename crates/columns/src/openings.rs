@@ -18,8 +18,9 @@ use hearith_proofs::residue::{self, Proofs};
 use hearith_proofs::{Contexts, Form};
 
 use crate::ciphers::{self, Present};
+use crate::contents::hex;
 use crate::decrypt::{Decrypted, Reading};
-use crate::digest::{Digest, hex};
+use crate::digest::Digest;
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::EncryptedColumn;

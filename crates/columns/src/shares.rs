@@ -16,8 +16,9 @@ use hearith_paillier::Plaintexts;
 use hearith_threshold::{self as threshold, Contexts, KeyShare, Shares, Verification};
 
 use crate::ciphers::Present;
+use crate::contents::hex;
 use crate::decrypt::{Decrypted, Reading};
-use crate::digest::{Digest, hex};
+use crate::digest::Digest;
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::metadata::EncryptedColumn;
