@@ -75,10 +75,14 @@ impl Alignment {
         };
         self.last = Some((batch.schema(), schema.clone()));
         let sources = batch.schema_ref().fields().iter().zip(schema.fields()).zip(batch.columns());
-        let arrays = sources.map(|((from, to), array)| match EncryptedColumn::from_field(from) {
-            Ok(Some(column)) if from.metadata() != to.metadata() => self.rescaled(key, &column, batch),
-            _ if from.data_type() != to.data_type() => cast_exactly(array, to),
-            _ => Ok(array.clone()),
+        let arrays = sources.map(|((from, to), array)| {
+            if from == to {
+                return Ok(array.clone());
+            }
+            match EncryptedColumn::from_field(from) {
+                Ok(Some(column)) => self.rescaled(key, &column, batch),
+                _ => cast_exactly(array, to),
+            }
         });
         Ok(RecordBatch::try_new(schema.clone(), arrays.collect::<Result<_, _>>()?)?)
     }
