@@ -9,7 +9,6 @@
 mod dialect;
 mod records;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{Read, Write};
@@ -96,8 +95,8 @@ pub struct CsvSource<R> {
     records: Records<R>,
     dialect: Dialect,
     schema: SchemaRef,
-    /// The columns, from 0, whose cells are numbers in the file's dialect.
-    numbers: Vec<usize>,
+    /// Of each column, whether its cells are numbers that the file's dialect writes in another way.
+    numbers: Vec<bool>,
     /// The first line, where it is a row.
     first: Option<Record>,
     batch_rows: usize,
@@ -128,8 +127,7 @@ impl<R: Read> CsvSource<R> {
             false if found => (1..=first.len()).map(|number| format!("c{number}")).collect(),
             false => return Err(ErrorKind::from(CsvFault::Nothing).into()),
         };
-        let index = |name: &String| names.iter().position(|other| other == name);
-        let numbers = numbers.iter().filter_map(index).collect();
+        let numbers = names.iter().map(|name| dialect.has_marks() && numbers.contains(name)).collect();
         let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         check_names(&schema)?;
@@ -187,11 +185,10 @@ impl<R: Read> CsvSource<R> {
     fn append(&self, index: usize, cell: &str, column: &mut StringBuilder) -> Result<(), Fault> {
         if self.dialect.is_null(cell) {
             column.append_null();
-        } else if self.numbers.contains(&index) {
+        } else if self.numbers[index] {
             let number = self.dialect.number(cell);
             let number = number.ok_or_else(|| Fault { cell: index, kind: CsvFault::NotANumber.into() })?;
-            column.append_value(&*number);
-            wipe(number);
+            column.append_value(number.as_str());
         } else {
             column.append_value(cell);
         }
@@ -208,13 +205,6 @@ impl Fault {
             }
             other => other.at_row(row),
         }
-    }
-}
-
-/// Overwrites a number that was rewritten.
-fn wipe(number: Cow<'_, str>) {
-    if let Cow::Owned(text) = number {
-        drop(Zeroizing::new(text));
     }
 }
 
