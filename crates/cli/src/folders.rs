@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, name};
+use crate::input::is_called_parquet;
 
 /// The inputs, with the Parquet files in each folder, at any depth and in order of their names, in its place.
 ///
@@ -30,15 +31,13 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        if entry.file_name().as_encoded_bytes().starts_with(b".")
-            || entry.file_name().as_encoded_bytes().starts_with(b"_")
-        {
+        if matches!(entry.file_name().as_encoded_bytes(), [b'.' | b'_', ..]) {
             continue;
         }
         let path = entry.path();
         if entry.file_type()?.is_dir() {
             collect(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
+        } else if is_called_parquet(&path) {
             found.push(path);
         }
     }

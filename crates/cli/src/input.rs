@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
+use hearith_columns::ErrorKind;
 use hearith_columns::csv::{CsvSource, Dialect};
 use hearith_columns::parquet::ParquetSource;
-use hearith_columns::{Error, ErrorKind};
 
 use crate::compressed::Codec;
 use crate::failure::{Failure, name};
@@ -82,9 +82,7 @@ impl Table {
                 let pieces = file.pieces(source, batch_rows, None)?;
                 Ok(Self { name: file.name, is_csv: false, schema, length, pieces })
             }
-            Opened::Csv { name, input, bytes } => Self::csv(name, bytes, |counter| {
-                CsvSource::with(Counted::new(input, counter), batch_rows, dialect, numbers)
-            }),
+            Opened::Csv { name, input, bytes } => Self::csv(name, input, bytes, batch_rows, dialect, numbers),
         }
     }
 
@@ -100,11 +98,19 @@ impl Table {
         }
     }
 
-    fn csv(name: String, bytes: Option<u64>, open: impl FnOnce(Tell) -> Result<Csv, Error>) -> Result<Self, Failure> {
+    fn csv(
+        name: String,
+        input: Box<dyn Read + Send>,
+        bytes: Option<u64>,
+        batch_rows: usize,
+        dialect: &Dialect,
+        numbers: &[String],
+    ) -> Result<Self, Failure> {
         let read = Arc::new(AtomicU64::new(0));
         let counter = read.clone();
-        let tell: Tell = Box::new(move |read| counter.store(read, Ordering::Relaxed));
-        let source = open(tell).map_err(|error| Failure::at(&name, error))?;
+        let input = Counted::new(input, move |read| counter.store(read, Ordering::Relaxed));
+        let source = CsvSource::with(input, batch_rows, dialect, numbers);
+        let source = source.map_err(|error| Failure::at(&name, error))?;
         let length = bytes.map_or(Length::Unknown, Length::Bytes);
         let (schema, file) = (source.schema(), name.clone());
         let mut first_row = 0;
@@ -118,11 +124,6 @@ impl Table {
         Ok(Self { name, is_csv: true, schema, length, pieces: Box::new(pieces) })
     }
 }
-
-/// Is told how many bytes have been read.
-type Tell = Box<dyn FnMut(u64) + Send>;
-/// A CSV input.
-type Csv = CsvSource<Counted<Box<dyn Read + Send>, Tell>>;
 
 /// A Parquet file that can be read from the start more than once.
 #[derive(Debug)]
@@ -293,13 +294,12 @@ impl Opened {
         if !metadata.is_file() {
             return Self::stream(name, Box::new(file));
         }
-        let called_parquet = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
         let beginning = beginning(&mut file)?;
         file.rewind()?;
         if let Some(codec) = Codec::of(&beginning) {
             return Self::plain(name, codec.decoder(file)?);
         }
-        match called_parquet || is_parquet(&beginning) {
+        match is_called_parquet(path) || is_parquet(&beginning) {
             true => Ok(Self::Parquet(ParquetFile { name, held: Held::Named(path.to_owned(), State::of(&metadata)) })),
             false => Ok(Self::Csv { name, input: Box::new(file), bytes: Some(metadata.len()) }),
         }
@@ -328,6 +328,11 @@ impl Opened {
         file.rewind()?;
         Ok(Self::Parquet(ParquetFile { name, held: Held::Stored(file) }))
     }
+}
+
+/// Whether a file goes by the name of a Parquet file.
+pub(crate) fn is_called_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
 /// Whether these first bytes are those of a Parquet file.

@@ -1,7 +1,6 @@
 //! `hearith rns convert`.
 
 use std::io::Write;
-use std::path::Path;
 
 use hearith_arith::natural::{to_decimal, to_hexadecimal};
 use hearith_rns::Residues;
@@ -10,7 +9,7 @@ use super::integers::Integers;
 use super::{engines, tables};
 use crate::args::Convert;
 use crate::failure::Failure;
-use crate::input::{Table, open};
+use crate::input::{Table, is_called_parquet, open};
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
@@ -30,7 +29,7 @@ pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure>
     let (name, input) = open(&command.input)?;
     let schema = tables::schema(&moduli);
     let output = Output::create(&command.out, &[&command.input])?;
-    let mut sink = match is_parquet(&command.out) {
+    let mut sink = match is_called_parquet(&command.out) {
         true => Sink::parquet(output, schema.clone())?,
         false => Sink::csv(output, &schema)?,
     };
@@ -97,8 +96,4 @@ fn moduli_of(command: &Convert, table: &Table) -> Result<Vec<u64>, Failure> {
         Some(_) => Err(Failure::at(&table.name, "its residues are to other moduli than --primes names")),
         None => command.moduli(),
     }
-}
-
-fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
