@@ -30,6 +30,8 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
     let options = Options {
         listen: command.listen,
         metrics: command.metrics,
+        public_metrics: command.public_metrics,
+        collector: command.otlp,
         tls: tls(command)?,
         rights: rights(command)?,
         audit: command.audit.clone(),

@@ -25,6 +25,8 @@ fn start() -> Server {
     Server::start(Options {
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         metrics: None,
+        public_metrics: false,
+        collector: None,
         tls: None,
         rights: None,
         audit: None,

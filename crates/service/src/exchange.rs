@@ -10,6 +10,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
 use hearith_paillier::KeyId;
 use hearith_serving::lifetime::Busy;
+use opentelemetry::Context as Trace;
 use prost::bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep_until;
@@ -22,12 +23,14 @@ use crate::keys::{Keys, ServedKey};
 use crate::limits::{Limits, STREAM_WINDOW};
 use crate::metrics::Metrics;
 use crate::proto::ErrorReason;
+use crate::quota::Quotas;
 use crate::refusal::Refusal;
 use crate::request::{Exchange, bad};
 use crate::rights::{Right, Rights};
 use crate::scheduler::{Room, Scheduler, deadline_passed};
 use crate::shelf::{Place, Shelf};
 use crate::streams::{OpenStream, was_silent};
+use crate::traces::{self, Traces};
 use crate::work::{Input, Output};
 
 /// What all streams of a server share.
@@ -40,14 +43,28 @@ pub(crate) struct Service {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) talk: SharedTalk,
     pub(crate) rights: RwLock<Arc<Rights>>,
+    pub(crate) quotas: Quotas,
     pub(crate) audit: Option<Arc<Audit>>,
+    pub(crate) traces: Option<Traces>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
 impl Service {
     /// Whether a client may do something.
     pub(crate) fn allows(&self, client: &Client, right: Right) -> bool {
-        self.rights.read().unwrap_or_else(PoisonError::into_inner).allow(client.identity.as_deref(), right)
+        self.rights().allow(client.identity.as_deref(), right)
+    }
+
+    fn rights(&self) -> Arc<Rights> {
+        self.rights.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Charges rows to a client's quota, if it has one; then how long they have to wait.
+    fn charge(&self, client: &Client, right: Right, rows: usize) -> Result<Duration, Refusal> {
+        match self.rights().entry(client.identity.as_deref(), right) {
+            None => Ok(Duration::ZERO),
+            Some(entry) => self.quotas.charge(&entry, right, rows as u64),
+        }
     }
 
     /// Records a decryption, if there is a log of them.
@@ -109,10 +126,12 @@ pub(crate) fn exchange<E: Exchange>(
     let open = Arc::new(stream);
     let stream = Answers { answers: receiver, end: why.clone(), _stream: open.clone(), _busy: client.work.begin() };
     let deadline = deadline(requests.metadata());
+    let parent = traces::parent(requests.metadata());
     let requests = requests.into_inner();
     tokio::spawn(async move {
         service.metrics.streams.inc();
-        let stream = Stream::<E> { service: &service, answers: &answers, client: &client, open: &open, deadline };
+        let stream =
+            Stream::<E> { service: &service, answers: &answers, client: &client, open: &open, deadline, parent };
         let end = stream.answer_all(requests).await;
         if let Err(refusal) = end {
             service.metrics.answered(E::NAME, refusal.reason().name(), 0, 0.0);
@@ -124,6 +143,13 @@ pub(crate) fn exchange<E: Exchange>(
     Response::new(stream)
 }
 
+/// A request that may be computed: its key, and how long its client's rate makes it wait.
+struct Accepted {
+    key: Arc<ServedKey>,
+    input: Input,
+    wait: Duration,
+}
+
 /// A request, its key and its room in the queue.
 type Entered = (Arc<ServedKey>, Input, Room);
 
@@ -133,6 +159,7 @@ struct Stream<'a, E: Exchange> {
     client: &'a Client,
     open: &'a OpenStream,
     deadline: Option<Instant>,
+    parent: Trace,
 }
 
 impl<E: Exchange> Stream<'_, E> {
@@ -169,7 +196,7 @@ impl<E: Exchange> Stream<'_, E> {
                 }
                 Some(answer) = computed.next(), if !sends => sending = Some(Box::pin(self.send(answer?))),
                 () = &mut stopped, if reading => {
-                    end = Some(Err(Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")));
+                    end = Some(Err(shutting_down()));
                 }
                 entered = next(&mut entering), if waits => {
                     entering = None;
@@ -180,7 +207,7 @@ impl<E: Exchange> Stream<'_, E> {
                 }
                 request = requests.message(), if reading && !waits && computed.len() < STREAM_WINDOW => {
                     match self.accept(request, &mut key) {
-                        Ok(Some((key, input))) => entering = Some(Box::pin(self.enter(key, input))),
+                        Ok(Some(accepted)) => entering = Some(Box::pin(self.enter(accepted))),
                         Ok(None) => end = Some(Ok(())),
                         Err(refusal) => end = Some(Err(refusal)),
                     }
@@ -194,7 +221,7 @@ impl<E: Exchange> Stream<'_, E> {
         &self,
         request: Result<Option<E>, Status>,
         current: &mut Option<Arc<ServedKey>>,
-    ) -> Result<Option<(Arc<ServedKey>, Input)>, Refusal> {
+    ) -> Result<Option<Accepted>, Refusal> {
         let Some(request) = request.map_err(|status| unread(&status, self.service.limits.message_bytes))? else {
             return Ok(None);
         };
@@ -202,16 +229,25 @@ impl<E: Exchange> Stream<'_, E> {
             *current = Some(self.service.keys.find(request.key().parse()?)?);
         }
         let key = current.as_ref().ok_or_else(|| bad("the first request of a stream names its key"))?;
-        if !self.service.allows(self.client, E::right(key)) {
+        let right = E::right(key);
+        if !self.service.allows(self.client, right) {
             let text = "the client's certificate does not have the right to it";
             return Err(Refusal::new(ErrorReason::NotAllowed, text));
         }
         let input = request.input(key)?;
-        Ok(Some((key.clone(), input)))
+        let wait = self.service.charge(self.client, right, input.rows())?;
+        Ok(Some(Accepted { key: key.clone(), input, wait }))
     }
 
-    /// A request once there is room for it in the queue.
-    async fn enter(&self, key: Arc<ServedKey>, input: Input) -> Result<Entered, Refusal> {
+    /// A request once its client's rate and the queue have room for it.
+    async fn enter(&self, Accepted { key, input, wait }: Accepted) -> Result<Entered, Refusal> {
+        if !wait.is_zero() {
+            self.service.metrics.delayed.inc();
+            tokio::select! {
+                () = stopped(self.service.stopping.clone()) => return Err(shutting_down()),
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
         let room = self.service.scheduler.room(&input).await?;
         Ok((key, input, room))
     }
@@ -219,12 +255,23 @@ impl<E: Exchange> Stream<'_, E> {
     /// Puts a request into the queue; then what it comes to, as an answer.
     fn compute(&self, (key, input, room): Entered) -> impl Future<Output = Result<(E::Answer, Place), Refusal>> {
         let (start, rows, id) = (Instant::now(), input.rows(), key.public().id());
+        let mut span = self.service.traces.as_ref().map(|traces| traces.begin(&self.parent, E::NAME, rows));
         let output = self.service.scheduler.submit(self.client.id, key, input, room, self.deadline);
         async move {
-            let output = output.await?;
-            self.service.record(self.client, id, &output).await?;
-            self.answer(output, rows, start)
+            let answer = self.recorded(output.await, id).await;
+            let answer = answer.and_then(|output| self.answer(output, rows, start));
+            if let Some(span) = &mut span {
+                span.outcome(&answer);
+            }
+            answer
         }
+    }
+
+    /// What was computed, once a decryption is recorded.
+    async fn recorded(&self, output: Result<Output, Refusal>, key: KeyId) -> Result<Output, Refusal> {
+        let output = output?;
+        self.service.record(self.client, key, &output).await?;
+        Ok(output)
     }
 
     /// Writes an answer.
@@ -266,6 +313,10 @@ async fn stopped(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
+fn shutting_down() -> Refusal {
+    Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")
+}
+
 /// A time that does not come.
 fn far() -> Instant {
     Instant::now() + Duration::from_secs(1 << 30)
@@ -274,7 +325,8 @@ fn far() -> Instant {
 /// Why a request could not be read.
 fn unread(status: &Status, most: usize) -> Refusal {
     match status.code() {
-        Code::OutOfRange => {
+        // The second is what tonic says of a compressed message that is larger without compression.
+        Code::OutOfRange | Code::ResourceExhausted => {
             Refusal::new(ErrorReason::MessageTooLarge, format!("the request is larger than {most} bytes"))
         }
         _ => bad("the request cannot be read"),

@@ -30,6 +30,8 @@ mod only_grpc;
 pub mod processor;
 pub mod proto;
 #[cfg(feature = "server")]
+mod quota;
+#[cfg(feature = "server")]
 pub mod refusal;
 #[cfg(feature = "server")]
 pub mod request;
@@ -43,5 +45,7 @@ pub mod server;
 mod shelf;
 #[cfg(feature = "server")]
 mod streams;
+#[cfg(feature = "server")]
+mod traces;
 #[cfg(feature = "server")]
 pub mod work;

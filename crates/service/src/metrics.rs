@@ -47,6 +47,7 @@ pub struct Metrics {
     pub(crate) keys: Gauge,
     pub(crate) set_aside: Gauge<i64, std::sync::atomic::AtomicI64>,
     pub(crate) redone: Counter<u64, AtomicU64>,
+    pub(crate) delayed: Counter<u64, AtomicU64>,
     pub(crate) cut_off: Counter<u64, AtomicU64>,
 }
 
@@ -62,7 +63,7 @@ impl Default for Metrics {
         let connections = Connections::register(&mut registry);
         let (queue_bytes, unread_bytes, streams, keys) = <(Gauge, Gauge, Gauge, Gauge)>::default();
         let set_aside = Gauge::<i64, std::sync::atomic::AtomicI64>::default();
-        let (redone, cut_off) = <(Counter<u64, AtomicU64>, Counter<u64, AtomicU64>)>::default();
+        let [redone, delayed, cut_off] = <[Counter<u64, AtomicU64>; 3]>::default();
         registry.register("requests", "Requests by operation and how they ended", requests.clone());
         registry.register("rows", "Rows computed", rows.clone());
         registry.register("request_seconds", "Time from a request's arrival to its answer", seconds.clone());
@@ -77,6 +78,7 @@ impl Default for Metrics {
             set_aside.clone(),
         );
         registry.register("redone", "Requests computed again after a processor stalled or failed", redone.clone());
+        registry.register("delayed", "Requests that waited for the rate of their client", delayed.clone());
         registry.register("cut_off", "Connections ended because answers were not read", cut_off.clone());
         Self {
             registry,
@@ -91,6 +93,7 @@ impl Default for Metrics {
             keys,
             set_aside,
             redone,
+            delayed,
             cut_off,
         }
     }

@@ -50,7 +50,7 @@ impl Refusal {
         match self.reason {
             R::BadKey | R::BadRequest | R::BadNumber => Code::InvalidArgument,
             R::UnknownKey => Code::NotFound,
-            R::KeysFull | R::ClientsFull | R::StreamsFull | R::QueueFull => Code::ResourceExhausted,
+            R::KeysFull | R::ClientsFull | R::StreamsFull | R::QueueFull | R::QuotaExceeded => Code::ResourceExhausted,
             R::MessageTooLarge => Code::OutOfRange,
             R::NoPrivateKey => Code::FailedPrecondition,
             R::NotAllowed => Code::PermissionDenied,
@@ -123,6 +123,6 @@ mod tests {
             assert_eq!(code.replace('_', ""), ours, "{name}");
             documented += 1;
         }
-        assert_eq!(documented, 16);
+        assert_eq!(documented, 17);
     }
 }

@@ -11,9 +11,12 @@
 //!
 //! `name` is an alternative name (DNS, mail, URI) or the common name of the certificate. `encrypt`
 //! is for encryptions, `aggregate` for every other operation on ciphertexts, `decrypt` for the keys
-//! with these ids, or `"*"` for all.
+//! with these ids, or `"*"` for all. `rows_per_second`, `rows_per_day` and `decrypted_rows_per_day`
+//! bound how much: see [`Quota`].
 
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use hearith_paillier::KeyId;
 use hearith_serving::certificate::Identity;
@@ -38,7 +41,25 @@ pub enum Rights {
     /// Everything but decrypt: clients show certificates, and nobody said who may decrypt.
     Undecided,
     /// What is listed, by name.
-    Listed(HashMap<String, Granted>),
+    Listed(HashMap<Arc<str>, Granted>),
+}
+
+/// How much a client may ask for. Nothing bounds what is not said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quota {
+    /// Rows in a second, of all operations. Requests beyond it wait.
+    pub rows_per_second: Option<NonZeroU64>,
+    /// Rows in a day that begins at midnight UTC, of all operations. Requests beyond it are refused.
+    pub rows_per_day: Option<u64>,
+    /// Decrypted rows in such a day. Requests beyond it are refused.
+    pub decrypted_rows_per_day: Option<u64>,
+}
+
+/// An entry of the file of rights that lets a client do something: clients of one name share a quota.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub(crate) name: Arc<str>,
+    pub(crate) quota: Quota,
 }
 
 /// The rights of a client.
@@ -47,6 +68,7 @@ pub struct Granted {
     encrypt: bool,
     aggregate: bool,
     decrypt: Keys,
+    quota: Quota,
 }
 
 #[derive(Clone, Debug)]
@@ -99,6 +121,9 @@ struct Client {
     aggregate: bool,
     #[serde(default)]
     decrypt: Listed,
+    rows_per_second: Option<NonZeroU64>,
+    rows_per_day: Option<u64>,
+    decrypted_rows_per_day: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -122,9 +147,15 @@ impl Rights {
     pub fn read(text: &str) -> Result<Self, Error> {
         let file: File = serde_json::from_str(text).map_err(Error::Json)?;
         let mut listed = HashMap::new();
-        for Client { name, encrypt, aggregate, decrypt } in file.clients {
-            let granted = Granted { encrypt, aggregate, decrypt: Keys::read(&name, decrypt)? };
-            if listed.insert(name.clone(), granted).is_some() {
+        for client in file.clients {
+            let Client { name, encrypt, aggregate, decrypt, .. } = client;
+            let quota = Quota {
+                rows_per_second: client.rows_per_second,
+                rows_per_day: client.rows_per_day,
+                decrypted_rows_per_day: client.decrypted_rows_per_day,
+            };
+            let granted = Granted { encrypt, aggregate, decrypt: Keys::read(&name, decrypt)?, quota };
+            if listed.insert(name.as_str().into(), granted).is_some() {
                 return Err(Error::Twice(name));
             }
         }
@@ -136,11 +167,18 @@ impl Rights {
         match self {
             Self::All => true,
             Self::Undecided => !matches!(right, Right::Decrypt(_)),
-            Self::Listed(listed) => {
-                let names = who.map(|who| &*who.names).unwrap_or_default();
-                names.iter().filter_map(|name| listed.get(name)).any(|granted| granted.allows(right))
-            }
+            Self::Listed(_) => self.entry(who, right).is_some(),
         }
+    }
+
+    /// The entry that lets somebody do something, if there is a list: that of the certificate's
+    /// first name which has the right.
+    pub fn entry(&self, who: Option<&Identity>, right: Right) -> Option<Entry> {
+        let Self::Listed(listed) = self else { return None };
+        let names = who.map(|who| &*who.names).unwrap_or_default();
+        let mut found = names.iter().filter_map(|name| listed.get_key_value(name.as_str()));
+        let (name, granted) = found.find(|(_, granted)| granted.allows(right))?;
+        Some(Entry { name: name.clone(), quota: granted.quota })
     }
 }
 

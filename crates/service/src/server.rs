@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tonic::codec::CompressionEncoding;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_health::server::HealthReporter;
@@ -32,12 +33,14 @@ use crate::only_grpc::{answer_http1, only_grpc};
 use crate::processor::Cpu;
 use crate::proto::paillier_server::{Paillier, PaillierServer};
 use crate::proto::{self, ErrorReason};
+use crate::quota::Quotas;
 use crate::refusal::Refusal;
 use crate::request::Exchange;
 use crate::rights::{Right, Rights};
 use crate::scheduler::{Member, Scheduler};
 use crate::shelf::Shelf;
 use crate::streams::Streams;
+use crate::traces::Traces;
 
 pub use hearith_serving::tls::Tls;
 
@@ -59,6 +62,10 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not encrypted.
     pub metrics: Option<SocketAddr>,
+    /// Whether that address may be another one.
+    pub public_metrics: bool,
+    /// An OpenTelemetry collector on this machine, which is sent a span for each request (OTLP over gRPC).
+    pub collector: Option<SocketAddr>,
     /// How connections are protected; without, only the loopback network is listened on.
     pub tls: Option<Tls>,
     /// What clients may do. Unless it is said, everything; but where clients show certificates,
@@ -92,9 +99,15 @@ pub enum Error {
     NotLoopback(SocketAddr),
     /// Metrics would be shown to other machines.
     #[error(
-        "{0} can be reached from other machines: metrics are shown on the loopback address only, since they are not encrypted"
+        "{0} can be reached from other machines: metrics are not encrypted, and shown there only with --public-metrics"
     )]
     MetricsNotLoopback(SocketAddr),
+    /// Spans would go to another machine.
+    #[error("{0} is another machine, and spans are not encrypted: run a collector on this one, which sends them on")]
+    CollectorNotLoopback(SocketAddr),
+    /// Spans cannot be sent.
+    #[error("cannot send spans")]
+    Traces(#[from] opentelemetry_otlp::ExporterBuildError),
     /// The address is taken, or none of this machine.
     #[error("cannot listen on {0}")]
     Listen(SocketAddr, #[source] io::Error),
@@ -134,8 +147,12 @@ impl Server {
         if !protected && !options.listen.ip().is_loopback() {
             return Err(Error::NotLoopback(options.listen));
         }
-        if let Some(address) = options.metrics.filter(|address| !address.ip().is_loopback()) {
+        if let Some(address) = options.metrics.filter(|address| !address.ip().is_loopback() && !options.public_metrics)
+        {
             return Err(Error::MetricsNotLoopback(address));
+        }
+        if let Some(address) = options.collector.filter(|address| !address.ip().is_loopback()) {
+            return Err(Error::CollectorNotLoopback(address));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads((rayon::current_num_threads() / 2).clamp(1, MOST_THREADS))
@@ -159,8 +176,24 @@ impl Server {
             Audit::open(path).map(Arc::new).map_err(|error| Error::Audit(path.display().to_string(), error))
         });
         let audit = audit.transpose()?;
-        let service =
-            Service { keys, scheduler, shelf, limits, metrics: metrics.clone(), talk, rights, audit, stopping };
+        let quotas = Quotas::default();
+        let traces = {
+            let _within = runtime.enter();
+            options.collector.map(Traces::to).transpose()?
+        };
+        let service = Service {
+            keys,
+            scheduler,
+            shelf,
+            limits,
+            metrics: metrics.clone(),
+            talk,
+            rights,
+            quotas,
+            audit,
+            traces,
+            stopping,
+        };
         let service = Arc::new(service);
 
         let tls = options.tls.as_ref().map(|tls| Current::new(tls, PROTOCOLS)).transpose()?.map(Arc::new);
@@ -224,6 +257,9 @@ impl Server {
         self.stop.send_replace(true);
         let grace = self.service.limits.grace;
         let ended = runtime.block_on(async { tokio::time::timeout(grace, serving).await });
+        if let Some(traces) = &self.service.traces {
+            traces.end();
+        }
         runtime.shutdown_background();
         let finished = matches!(ended, Ok(Ok(())));
         if !finished {
@@ -280,6 +316,8 @@ async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
     };
     let paillier = PaillierServer::new(Front { service, streams })
         .max_decoding_message_size(limits.message_bytes)
+        // Answers are not: their size would tell how large the decrypted numbers are.
+        .accept_compressed(CompressionEncoding::Gzip)
         .max_encoding_message_size(usize::MAX);
     let routes = Routes::new(health).add_service(newer).add_service(older).add_service(paillier);
     let router = routes.into_axum_router().layer(axum::middleware::from_fn(count));

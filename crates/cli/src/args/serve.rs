@@ -8,6 +8,9 @@ use clap::Args;
 /// `hearith serve`.
 #[derive(Clone, Debug, Args)]
 pub struct Serve {
+    /// Read options from a TOML file: `max-clients = 100` for --max-clients 100
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Where to listen; beyond this machine with --client-ca
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
     pub listen: SocketAddr,
@@ -35,9 +38,15 @@ pub struct Serve {
     /// A log of decryptions: none is answered before its line is written
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
-    /// Where to show /metrics, /healthz and /readyz, on this machine only
+    /// Where to show /metrics, /healthz and /readyz
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
+    /// Let other machines read them, unencrypted
+    #[arg(long, requires = "metrics")]
+    pub public_metrics: bool,
+    /// An OpenTelemetry collector on this machine that gets a span for each request (OTLP, gRPC)
+    #[arg(long, value_name = "ADDRESS")]
+    pub otlp: Option<SocketAddr>,
     /// How much clients may ask for.
     #[command(flatten)]
     pub limits: ServeLimits,

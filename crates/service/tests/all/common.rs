@@ -25,6 +25,8 @@ pub fn options() -> Options {
     Options {
         listen: "127.0.0.1:0".parse().unwrap(),
         metrics: None,
+        public_metrics: false,
+        collector: None,
         tls: None,
         rights: None,
         audit: None,

@@ -1,10 +1,13 @@
 //! Integration tests of the service, as its clients see it, linked into one executable.
 
 mod common;
+mod compression;
 mod computers;
 mod faults;
 mod hostile;
 mod operations;
 mod processors;
+mod quotas;
 mod standards;
+mod traces;
 mod turns;
