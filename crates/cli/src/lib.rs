@@ -79,7 +79,10 @@ pub fn main() -> ExitCode {
 pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     // Before anything secret is read. A system that has no such thing is no reason to stop.
     let _ = hearith_paillier::forbid_core_dumps();
-    let arguments = args::read();
+    let arguments = match args::read() {
+        Ok(arguments) => arguments,
+        Err(failure) => return failure.report(),
+    };
     #[cfg(feature = "election")]
     if election::verifies(&arguments.command) {
         // It verifies as well where there is no such thing.

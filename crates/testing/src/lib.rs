@@ -13,8 +13,8 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 /// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
 /// index, DuckDB, the built command line, Flower, Spark, notebooks); Go, for the service's client in another language; PostgreSQL, for the election's
 /// server; Chromium, for its pages; and what tests of forks need: namespaces of processes, and the right to choose the next
-/// process's id (`/proc/sys/kernel/ns_last_pid`).
-pub const NAMES: [&str; 18] = [
+/// process's id (`/proc/sys/kernel/ns_last_pid`); buildah, for the service's image.
+pub const NAMES: [&str; 19] = [
     "serial",
     "avx2",
     "ifma",
@@ -33,6 +33,7 @@ pub const NAMES: [&str; 18] = [
     "chromium",
     "namespaces",
     "last-pid",
+    "buildah",
 ];
 
 /// Whether a test can use what `name` stands for, `present` telling that it is there.

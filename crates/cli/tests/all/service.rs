@@ -1,7 +1,7 @@
 //! `hearith serve`, and the commands that let it compute: the same results as without, and an end in good order.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::ops::Range;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -255,7 +255,10 @@ fn what_a_service_cannot_start_with_is_one_line() {
         // TLS alone tells clients whom they speak to, and the service nothing of them.
         (&*format!("--listen 0.0.0.0:0 {tls}"), format!("0.0.0.0:0 {reached} that takes TLS and certificates")),
         ("--listen [::]:0", format!("[::]:0 {reached}")),
-        ("--metrics 0.0.0.0:0", format!("0.0.0.0:0 {reached} metrics are shown on the loopback address only")),
+        (
+            "--metrics 0.0.0.0:0",
+            format!("0.0.0.0:0 {reached} metrics are not encrypted, and shown there only with --public-metrics"),
+        ),
         ("--tls-cert missing.pem --tls-key server.key", "missing.pem: ".to_owned()),
         (
             "--tls-cert nonsense.pem --tls-key server.key",
@@ -578,6 +581,74 @@ fn the_unit_is_one() {
         }
         Err(error) => eprintln!("no systemd-analyze: {error}"),
     }
+}
+
+/// The container's storage, in a place of the test's own, without anything of the kernel's.
+fn buildah(place: &Place) -> Command {
+    let mut command = Command::new("buildah");
+    storage(place, &mut command);
+    command
+}
+
+fn storage(place: &Place, command: &mut Command) {
+    command.env("CONTAINERS_STORAGE_CONF", place.file("storage.conf")).env("BUILDAH_ISOLATION", "chroot");
+}
+
+/// The image holds the program and what it is linked with, and serves by its file of options as a
+/// user without rights. Buildah starts containers as root.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_image_serves() {
+    use std::os::unix::fs::MetadataExt;
+    let root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let there = root && Command::new("buildah").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !hearith_testing::has("buildah", there) {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.path().to_str().unwrap();
+    place.write(
+        "storage.conf",
+        &format!("[storage]\ndriver = \"vfs\"\ngraphroot = \"{folder}/images\"\nrunroot = \"{folder}/run\"\n"),
+    );
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/service_image.sh");
+    let mut build = Command::new(script);
+    storage(&place, &mut build);
+    build.env("HEARITH_CONTAINER_ENGINE", "buildah").args(["build", "hearith-service", env!("CARGO_BIN_EXE_hearith")]);
+    let built = build.output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let from = buildah(&place).args(["from", "hearith-service"]).output().unwrap();
+    let container = String::from_utf8(from.stdout).unwrap().trim().to_owned();
+
+    std::fs::create_dir(place.file("etc")).unwrap();
+    std::fs::copy(place.file("keys/private.json"), place.file("etc/private.json")).unwrap();
+    std::os::unix::fs::chown(place.file("etc/private.json"), Some(65_532), Some(65_532)).unwrap();
+    place.write(
+        "etc/serve.toml",
+        "key = \"/etc/hearith/private.json\"\nlisten = \"127.0.0.1:0\"\njson = true\ninsecure-key = true\n",
+    );
+    let mut run = buildah(&place);
+    run.args(["run", "--volume", &format!("{folder}/etc:/etc/hearith:ro"), &container, "--", "/usr/bin/hearith"]);
+    let mut child = run.args(["serve", "--config", "/etc/hearith/serve.toml"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut said = String::new();
+    let listens = |line: &String| {
+        said.push_str(line);
+        line.contains("\"listening\"")
+    };
+    let log = lines.find(listens).unwrap_or_else(|| panic!("it does not listen: {said}"));
+    std::thread::spawn(move || lines.for_each(drop));
+    let log: Value = serde_json::from_str(&log).unwrap();
+    let service = Service::running(child, log["address"].as_str().unwrap());
+
+    place.write("in.csv", STAFF);
+    let url = &service.url;
+    place.ok(&format!("encrypt --key keys/public.json --column salary --remote {url} in.csv --out rows.parquet"));
+    place.ok("sum --key keys/public.json rows.parquet --out totals.parquet");
+    let local = place.ok("decrypt --key keys/private.json totals.parquet").text();
+    let remote = place.ok(&format!("decrypt --key keys/public.json --remote {url} totals.parquet")).text();
+    assert_eq!(local, remote);
+    drop(service);
 }
 
 /// Every line has fields that are known, of words, counts and the service's own address: nothing that a client sent.
