@@ -1,4 +1,5 @@
-"""Proves small cores at small widths: for all operands, all moments of valid and ready, and arbitrary data while there is nothing valid.
+"""Proves small cores at small widths: for all operands, all moments of valid and ready, and arbitrary data while there is nothing valid, or of inputs beside the streams
+while nothing is inside.
 
 Bounded model checking from reset (yosys-smtbmc, Yices), deep enough for two whole operations; a cover run first shows that a result is
 reached. Each core's result is compared with the plain arithmetic of the solver, and the output stream with its contract: an item stays,
@@ -28,7 +29,7 @@ LINKS = sorted((tools.ROOT / "rtl" / "links").glob("*.sv"))
 # And of encryption over the integers.
 INTEGERS = sorted((tools.ROOT / "rtl" / "dghv").glob("*.sv"))
 # What harnesses share.
-PARTS = [HARNESSES / f"{name}.sv" for name in ("axil_host", "follow", "in_step", "offer")]
+PARTS = [HARNESSES / f"{name}.sv" for name in ("axil_host", "beside", "follow", "in_step", "offer")]
 
 # Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
 CORES = {
@@ -103,9 +104,10 @@ def wrapper(core, parameters, static, operands, results, given, expected):
     """A module around the core with constant but arbitrary operands, and its properties."""
     settings = ", ".join(f".{name}({value})" for name, value in parameters.items())
     constants = "\n".join(f"  (* anyconst *) logic [{bits - 1}:0] {name};" for name, bits in {**static, **operands}.items())
-    noise = "\n".join(f"  (* anyseq *) logic [{bits - 1}:0] noise_{name};" for name, bits in operands.items())
+    noise = "\n".join(f"  (* anyseq *) logic [{bits - 1}:0] noise_{name};" for name, bits in {**static, **operands}.items())
     wires = "\n".join(f"  logic [{bits - 1}:0] {name}, past_{name};" for name, bits in results.items())
-    ports = [f".{name}({name})" for name in [*static, *results]]
+    ports = [f".{name}({name})" for name in results]
+    ports += [f".{name}(inside ? {name} : noise_{name})" for name in static]
     ports += [f".{name}(in_valid ? {name} : noise_{name})" for name in operands]
     remember = "\n".join(f"    past_{name} <= {name};" for name in results)
     unchanged = " && ".join(f"{name} == past_{name}" for name in results)
@@ -115,7 +117,9 @@ def wrapper(core, parameters, static, operands, results, given, expected):
 {wires}
   (* anyseq *) logic in_valid, out_ready;
   logic in_ready, out_valid, past_waiting;
-  logic started = 1'b0;
+  logic started = 1'b0, inside;
+  logic [3:0] inside_q = '0;
+  assign inside = in_valid || inside_q != '0;
   {core} #({settings}) u_core (
     .clk_i, .rst_ni(started), .in_valid_i(in_valid), .in_ready_o(in_ready), .out_valid_o(out_valid), .out_ready_i(out_ready),
     {", ".join(ports)}
@@ -123,6 +127,7 @@ def wrapper(core, parameters, static, operands, results, given, expected):
   always_comb assume ({given});
   always_ff @(posedge clk_i) begin
     started <= 1'b1;
+    inside_q <= inside_q + 4'(started && in_valid && in_ready) - 4'(started && out_valid && out_ready);
     past_waiting <= started && out_valid && !out_ready;
 {remember}
     if (started && out_valid) assert ({expected});
@@ -172,6 +177,9 @@ BLOCKS = {
     "block_add_sub": (12, {"{1'b0, a} - {1'b0, b} - (Bits + 1)'(carry)": "{1'b0, a} - {1'b0, b}"}),
     "block_compare": (12, {"<= last ? '0 : {less, greater}": "<= {less, greater}"}),
     "block_select": (12, {"given_q <= last;": "given_q <= 1'b0;"}),
+    "block_shift": (14, {"Flush || skipping) state = Skip": "Flush) state = Skip"}),
+    # A number that begins before it is there.
+    "block_shift_left": (16, {"held  = held_q;": "held = held_q; if (state_q == Skip && !skipping) state = Inner;"}),
     "butterfly": (9, {".a_i(up),": ".a_i(down),"}),
     "bit_sync": (8, {"assign bit_o = sync_q[Stages-1]": "assign bit_o = sync_q[0]"}),
     "config_register": (6, {"else if (wipe_i) word_q <= '0;": ""}),
@@ -234,7 +242,7 @@ TWO_CLOCKS = {"pulse_sync", "stream_cdc"}
 
 
 # How the name of a form of a block ends, and the parameter of its harness that is 1 then.
-FORMS = {"_sub": "Sub", "_gapless": "Gapless", "_memory": "Memory", "_whole": "Whole"}
+FORMS = {"_sub": "Sub", "_left": "Left", "_gapless": "Gapless", "_memory": "Memory", "_whole": "Whole"}
 
 
 def block_and_form(name):

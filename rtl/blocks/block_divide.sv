@@ -15,7 +15,7 @@ module block_divide #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    input  logic [ShiftBits-1:0] shift_i,      // these two belong to M, and stay
+    input  logic [ShiftBits-1:0] shift_i,      // these two belong to M: stable from its first block on offer to the next reset
     input  logic                 down_i,
     input  logic                 set_valid_i,  // M
     output logic                 set_ready_o,

@@ -8,7 +8,7 @@ module block_select #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    input  logic [CountBits-1:0] count_i,      // stable while a number is inside
+    input  logic [CountBits-1:0] count_i,      // stable from a number's first block on offer until its last one has left
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
     input  logic [Bits-1:0]      in_block_i,

@@ -4,7 +4,7 @@
 // Of a number of n blocks, whole blocks of the amount are left out at the low end, and max(n - amount / Bits, 1) blocks given; to the left that many blocks of zeros
 // come first, and one more block than the number has after them.
 // Latency: to the right, a block leaves 1 cycle after the one above it is taken, and the last one a cycle later; to the left a block leaves 1 cycle after it
-// is taken. A block every cycle but for one of every number.
+// is taken. A block every cycle, to the right but for one of every number.
 module block_shift #(
     parameter int unsigned Bits       = 32,  // of a block, at least 2
     parameter int unsigned Left       = 0,   // 1: to the left
@@ -12,7 +12,7 @@ module block_shift #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    input  logic [AmountBits-1:0] amount_i,     // stable while a number is inside
+    input  logic [AmountBits-1:0] amount_i,     // stable from a number's first block on offer until its last one has left
     input  logic                  in_valid_i,
     output logic                  in_ready_o,
     input  logic [Bits-1:0]       in_block_i,
@@ -34,63 +34,38 @@ module block_shift #(
     assign down  = Left == 1 ? DownBits'(Bits) - part : part;
 
     typedef enum logic [1:0] {
-        Skip,   // blocks that are left out, or zeros that come first
-        First,  // the first block is to be held; to the left there is a zero in its stead
+        Skip,   // blocks that are left out, or zeros that come first, and then the number's first block that counts
         Inner,
         Flush
     } state_e;
     state_e state_q, state;
     logic [AmountBits-1:0] count_q;
-    logic [Bits-1:0] held_q, held;
+    logic [Bits-1:0] held_q, held, low;
     logic [2*Bits-1:0] both;
     logic step_valid, step_ready, take, move, skipping;
 
-    // Whether a block leaves, and whether one is taken.
+    // Whether a block leaves, and whether one is taken. A number begins with its first block: before it, amount_i decides nothing.
     assign skipping = state_q == Skip && count_q != whole;
     always_comb begin
-        {step_valid, take} = '0;
-        unique case (state_q)
-            Skip: begin
-                step_valid = skipping && Left == 1 && in_valid_i;
-                take       = skipping && Left == 0;
-            end
-            First: take = Left == 0;
-            Inner: begin
-                step_valid = in_valid_i;
-                take       = step_ready;
-            end
-            default: step_valid = 1'b1;
-        endcase
+        step_valid = in_valid_i;
+        take       = step_ready && !skipping;
+        if (state_q == Skip && Left == 0) {step_valid, take} = 2'b01;
+        if (state_q == Flush) {step_valid, take} = 2'b10;
     end
     assign in_ready_o = take;
     assign move       = (step_valid && step_ready) || (in_valid_i && take);
-    assign both       = {state_q == Flush || state_q == Skip ? Bits'(0) : in_block_i, held_q};
+    assign low        = (skipping && Left == 1) || state_q == Flush ? '0 : in_block_i;
+    assign both       = {low, held_q};
 
     always_comb begin
         state = state_q;
         held  = held_q;
-        unique case (state_q)
-            Skip: begin
-                if (!skipping) state = Left == 1 ? Inner : First;
-                else if (move && in_last_i && Left == 0) state = Flush;
-                held = '0;
-            end
-            First:
-            if (move) begin
-                state = in_last_i ? Flush : Inner;
-                held  = in_block_i;
-            end
-            Inner:
-            if (move) begin
-                state = in_last_i ? Flush : Inner;
-                held  = in_block_i;
-            end
-            default:
-            if (move) begin
-                state = Skip;
-                held  = '0;
-            end
-        endcase
+        if (move) begin
+            state = Inner;
+            if (state_q == Flush || skipping) state = Skip;
+            if (take && in_last_i) state = Flush;
+            held = skipping || state_q == Flush ? '0 : in_block_i;
+        end
     end
 
     always_ff @(posedge clk_i) begin

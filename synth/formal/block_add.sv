@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_add gives sums, or with Sub differences, of numbers of up to three blocks, whichever is longer, with the carry beside the last block.
+// A block_add gives sums, or with Sub differences, of numbers of up to three blocks, whichever is longer, with the carry beside the last block, whatever carry_i is beside other blocks than the
+// first ones.
 module formal #(
     parameter int unsigned Sub = 0
 ) (
@@ -7,6 +8,7 @@ module formal #(
 );
     (* anyseq *) logic a_valid, a_last, b_valid, b_last, out_ready, again;
     (* anyseq *) logic [1:0] a_block, b_block;
+    (* anyseq *) logic noise;
     (* anyconst *) logic carry;
     (* anyconst *) logic [1:0] target;
     logic a_ready, b_ready, out_valid, out_carry, out_last, rst_n;
@@ -15,13 +17,18 @@ module formal #(
 
     assign rst_n = started && !again;
 
+    // Of each stream which number comes, and which block of it; the numbers that are looked at.
+    logic [3:0] a_number_q = '0, b_number_q = '0, out_number_q = '0;
+    logic [1:0] a_place_q = '0, b_place_q = '0, out_place_q = '0;
+    logic [7:0] a_q = '0, b_q = '0, sum;
+
     block_add #(
         .Bits(2),
         .Sub (Sub)
     ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
-        .carry_i    (carry),
+        .carry_i    (a_place_q == '0 && b_place_q == '0 ? carry : noise),
         .a_valid_i  (a_valid),
         .a_ready_o  (a_ready),
         .a_block_i  (a_block),
@@ -47,10 +54,6 @@ module formal #(
         .last_i (out_last)
     );
 
-    // Of each stream which number comes, and which block of it; the numbers that are looked at.
-    logic [3:0] a_number_q = '0, b_number_q = '0, out_number_q = '0;
-    logic [1:0] a_place_q = '0, b_place_q = '0, out_place_q = '0;
-    logic [7:0] a_q = '0, b_q = '0, sum;
     logic a_ended, b_ended;
     assign a_ended = a_number_q > {2'b0, target};
     assign b_ended = b_number_q > {2'b0, target};

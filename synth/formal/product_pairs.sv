@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A product_pairs gives every pair of blocks of every term whose place in the result is wanted once and no other, column by column, the terms and in them the blocks of x in order; one of zeros where a
-// column has none; and then ends. For all lengths of up to two blocks of two words (three of x), the result's of up to five, and two terms.
+// column has none; and then ends. The step may change when there is none. For all lengths of up to two blocks of two words (three of x), the result's of up to five, and two terms.
 module formal (
     input logic clk_i
 );
@@ -8,6 +8,7 @@ module formal (
 
     (* anyseq *) logic start, ready;
     (* anyconst *) dghv_pkg::step_t step;
+    (* anyseq *) dghv_pkg::step_t noise;
     (* anyconst *) logic [2:0] x_words, y_words;
     (* anyconst *) logic [3:0] z_words;
     (* anyconst *) logic [1:0] terms;
@@ -33,7 +34,7 @@ module formal (
         .clk_i,
         .rst_ni  (started),
         .start_i (start),
-        .step_i  (step),
+        .step_i  (start || valid ? step : noise),
         .valid_o (valid),
         .ready_i (ready),
         .x_at_o  (x_at),

@@ -2,6 +2,7 @@
 //! every port, and that no number shows in the cycles.
 
 use crate::golden::{below, limbs, number, odd, power};
+use crate::idle::{self, Operation};
 use hearith_golden::block_streams::{Products, Shape};
 use hearith_rtl as rtl;
 use hearith_verilated::Design;
@@ -696,4 +697,76 @@ fn encryptions() {
             assert_eq!(given.number, (Integer::from(m * &n) + 1u32) * power % &modulus.n);
         }
     }
+}
+
+/// The items of a stream of one number in blocks.
+fn items(number: &Integer, blocks: usize, bits: u32) -> Vec<Vec<Integer>> {
+    let block = |at: usize| Integer::from(number >> (at as u32 * bits)).keep_bits(bits);
+    (0..blocks).map(|at| vec![block(at), u32::from(at + 1 == blocks).into()]).collect()
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn amounts_change_between_numbers() {
+    let sources = [idle::items(&["in_block_i", "in_last_i"])];
+    let results = ["out_block_o", "out_last_o"];
+    let modules = [
+        (&rtl::BLOCK_SHIFT_4, ["amount_i"]),
+        (&rtl::BLOCK_SHIFT_LEFT_4, ["amount_i"]),
+        (&rtl::BLOCK_SELECT_4, ["count_i"]),
+    ];
+    for (design, beside) in &modules {
+        let module =
+            idle::Module { design, beside, sources: &sources, results: &results, prompt: false, last: Some(1) };
+        module.check(400, false, |random| {
+            let blocks = 1 + random.below(4) as usize;
+            let number = number(&random.bits(4 * blocks));
+            let items = items(&number, blocks, 4);
+            Operation { beside: vec![random.below(20).into()], items: vec![items], answers: 1 }
+        });
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn carries_change_between_numbers() {
+    let fields = &["a_block_i", "a_last_i"][..];
+    let sources = [("a_valid_i", "a_ready_o", fields), ("b_valid_i", "b_ready_o", &["b_block_i", "b_last_i"])];
+    let results = ["out_block_o", "out_carry_o", "out_last_o"];
+    for design in [&rtl::BLOCK_ADD_2, &rtl::BLOCK_SUB_2] {
+        let module = idle::Module {
+            design,
+            beside: &["carry_i"],
+            sources: &sources,
+            results: &results,
+            prompt: false,
+            last: Some(2),
+        };
+        module.check(400, false, |random| {
+            let number = |random: &mut Random| {
+                let blocks = 1 + random.below(3) as usize;
+                items(&number(&random.bits(2 * blocks)), blocks, 2)
+            };
+            let items = vec![number(random), number(random)];
+            Operation { beside: vec![random.below(2).into()], items, answers: 1 }
+        });
+    }
+}
+
+/// A shift and what goes down with it come with M, and may change until it does.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn divisors_come_after_a_reset() {
+    let sources = [
+        ("set_valid_i", "set_ready_o", &["set_block_i", "set_last_i"][..]),
+        ("in_valid_i", "in_ready_o", &["in_block_i", "in_last_i"]),
+    ];
+    let (beside, results) = (["shift_i", "down_i"], ["out_block_o", "out_last_o"]);
+    let design = &rtl::BLOCK_DIVIDE_4;
+    let module =
+        idle::Module { design, beside: &beside, sources: &sources, results: &results, prompt: false, last: Some(1) };
+    module.check(200, true, |random| {
+        let [m, x] = [0, 1].map(|_| items(&number(&random.bits(16)), 4, 4));
+        Operation { beside: vec![random.below(32).into(), random.below(2).into()], items: vec![m, x], answers: 1 }
+    });
 }

@@ -1,6 +1,7 @@
 //! Dividers against GMP: every dividend and divisor at tiny widths, corner and random values at full width.
 
 use crate::golden::{Core, below, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{DIV_EXACT_9, DIV_EXACT_564, DIV_RESTORING_9, DIV_RESTORING_564};
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -89,4 +90,39 @@ fn wide_restoring_divisions() {
             .collect();
         check_restoring(&DIV_RESTORING_564, 564, &divisor, &items, 1);
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn divisors_change_between_numbers() {
+    let sources = [items(&["x_i"])];
+    let operation = |random: &mut Random, divisor: u64, bound: u64| {
+        let items: Vec<Vec<Integer>> = (0..1 + random.below(3)).map(|_| vec![random.below(bound).into()]).collect();
+        Operation { beside: vec![divisor.into()], answers: items.len(), items: vec![items] }
+    };
+    let exact = Module {
+        design: &DIV_EXACT_9,
+        beside: &["d_i"],
+        sources: &sources,
+        results: &["q_o"],
+        prompt: false,
+        last: None,
+    };
+    exact.check(300, false, |random| {
+        let divisor = 1 + 2 * random.below(8);
+        operation(random, divisor, 512)
+    });
+    let results = ["q_o", "r_o"];
+    let restoring = Module {
+        design: &DIV_RESTORING_9,
+        beside: &["d_i"],
+        sources: &sources,
+        results: &results,
+        prompt: false,
+        last: None,
+    };
+    restoring.check(300, false, |random| {
+        let divisor = 1 + random.below(15);
+        operation(random, divisor, 512.min(divisor << 6))
+    });
 }

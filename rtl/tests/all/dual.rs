@@ -2,6 +2,7 @@
 //! number of products the same for all.
 
 use crate::golden::{limbs, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{DUAL_LANE_40, DUAL_LANE_40_WORDS, DUAL_LANE_256, DUAL_LANE_256_BALANCED, DUAL_LANE_1024};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
@@ -239,5 +240,32 @@ fn shapes_that_cannot_be_are_refused() {
     for (shape, message) in refused {
         let (accepted, said) = elaborate(shape);
         assert!(!accepted && said.contains(message), "{shape:?}: {said}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn primes_change_between_ciphertexts() {
+    let sources = [items(&["digit_i", "last_i"])];
+    for (design, lanes, d) in [(&DUAL_LANE_40, 1, 2), (&DUAL_LANE_40_WORDS, 3, 3)] {
+        let lane = Lane::new(&Integer::from(1_048_573), 40, 4, d);
+        let beside: Vec<&'static str> = lane.ports().into_iter().map(|(name, _)| name).collect();
+        let module = Module { design, beside: &beside, sources: &sources, results: &["l_o"], prompt: true, last: None };
+        module.check(30, false, |random| {
+            let lane = Lane::new(&prime(random, 20), 40, 4, d);
+            let count = 1 + random.below(2 * lanes) as usize;
+            let digits = (0..count).flat_map(|_| {
+                let ciphertext = number(&random.bits(80));
+                let digits = lane.digits(&ciphertext);
+                let last = digits.len() - 1;
+                digits
+                    .into_iter()
+                    .enumerate()
+                    .map(move |(at, digit)| vec![number(&digit), u32::from(at == last).into()])
+            });
+            let digits = digits.collect();
+            let beside = lane.ports().into_iter().map(|(_, value)| value.clone()).collect();
+            Operation { beside, items: vec![digits], answers: count }
+        });
     }
 }

@@ -3,6 +3,7 @@
 //! cycles, back-pressure, and that no number shows in them.
 
 use crate::golden::{below, limbs, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{COPROC_CORE_DUAL_33, DUAL_MUL_5, DUAL_MUL_20, DUAL_MUL_20_FOLDED, DUAL_MUL_128, DUAL_MUL_512};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random};
@@ -93,6 +94,16 @@ impl Row {
         (0..count).map(|_| [part(random, 65), part(random, 140)]).collect()
     }
 
+    /// The fields of an item: whether it enters, whether it is a square, and the operands.
+    fn item(&self, work: &Work) -> Vec<Integer> {
+        let (enter, square, a, b) = match work {
+            Work::Product(a, b) => (0, 0, self.pack(a), self.pack(b)),
+            Work::Square(a) => (0, 1, self.pack(a), self.pack(a)),
+            Work::Enter(x) => (1, 0, x.clone(), self.pack(&self.dual(&power(self.h)))),
+        };
+        vec![enter.into(), square.into(), a, b]
+    }
+
     /// Sends work through the core; for each what was given, when its operands were taken and when it was given.
     fn run(&self, design: &'static Design, works: &[Work], pressures: [Pressure; 2]) -> Vec<(Dual, u64, u64)> {
         let mut bench = Bench::new(design.model(), 5);
@@ -102,12 +113,8 @@ impl Row {
         bench.set_sink_pressure(sink, pressures[1]);
         bench.model.set("mt_i", limbs(&self.mt));
         for work in works {
-            let (enter, square, a, b) = match work {
-                Work::Product(a, b) => (false, false, self.pack(a), self.pack(b)),
-                Work::Square(a) => (false, true, self.pack(a), self.pack(a)),
-                Work::Enter(x) => (true, false, x.clone(), self.pack(&self.dual(&power(self.h)))),
-            };
-            bench.push(source, &[&[u64::from(enter)], &[u64::from(square)], &limbs(&a), &limbs(&b)]);
+            let item = self.item(work).iter().map(limbs).collect::<Vec<_>>();
+            bench.push(source, &item.iter().map(Vec::as_slice).collect::<Vec<_>>());
         }
         bench.run(sink, works.len(), (works.len() as u64 + 3) * (8 * self.job + 200));
         bench.idle(3);
@@ -345,4 +352,44 @@ fn plain_numbers_come_out_of_the_coprocessors_multiplier() {
         tags.sort_unstable();
         assert!(tags.into_iter().eq(0..128));
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn moduli_change_between_products() {
+    let sources = [items(&["enter_i", "square_i", "a_i", "b_i"])];
+    for (design, bits, shape) in [(&DUAL_MUL_5, 5, [4, 2]), (&DUAL_MUL_20_FOLDED, 20, [4, 3])] {
+        let module =
+            Module { design, beside: &["mt_i"], sources: &sources, results: &["r_o"], prompt: false, last: None };
+        module.check(100, false, |random| {
+            let row = Row::new(&odd(random, bits), bits, shape);
+            let works = works(&row, random, 2);
+            let items: Vec<Vec<Integer>> =
+                works.iter().skip(random.below(4) as usize).map(|work| row.item(work)).collect();
+            Operation { beside: vec![row.mt.clone()], answers: items.len(), items: vec![items] }
+        });
+    }
+    let sources = [items(&["in_tag_i", "in_square_i", "in_enter_i", "in_leave_i", "a_i", "b_i"])];
+    let beside = ["mt_i", "unit_i", "root_i", "modulus_i", "exit_i"];
+    let results = ["out_tag_o", "r_o"];
+    let module = Module {
+        design: &COPROC_CORE_DUAL_33,
+        beside: &beside,
+        sources: &sources,
+        results: &results,
+        prompt: false,
+        last: None,
+    };
+    module.check(100, false, |random| {
+        let modulus = odd(random, 33);
+        let row = Row::new(&modulus, 33, [4, 3]);
+        let square = modulus.clone().square();
+        let exit = power(33 + 4 * 4 + 3) * &modulus % &square;
+        let leave = random.below(2) == 1;
+        let a = row.operands(random, 1).remove(0);
+        let work = if leave { vec![row.pack(&a), below(random, &modulus)] } else { vec![row.pack(&a), row.pack(&a)] };
+        let item = [vec![random.below(128).into(), u32::from(!leave).into(), 0.into(), u32::from(leave).into()], work];
+        let beside = vec![row.mt, row.unit, modulus, square, exit];
+        Operation { beside, items: vec![vec![item.concat()]], answers: 1 }
+    });
 }

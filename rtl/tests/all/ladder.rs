@@ -2,6 +2,7 @@
 //! same multiplications whatever the exponent.
 
 use crate::golden::{Core, Montgomery, below, limbs, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{LADDER_5, LADDER_5_WORDS, LADDER_96, LADDER_1024, LADDER_EXIT_96};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Random};
@@ -165,5 +166,27 @@ fn exponents_and_bases_do_not_show_in_the_activity() {
         for base in [Integer::new(), number(&random.bits(90)), form.scaled.clone()] {
             assert_eq!(activity(exponent, &form, &base), reference);
         }
+    }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn moduli_and_exponents_change_between_pairs() {
+    let sources = [items(&["x_i", "y_i"])];
+    let (beside, results) = (["mt_i", "exponent_i", "next_i"], ["x_o", "y_o"]);
+    for (design, v, d) in [(&LADDER_5, 4, 2), (&LADDER_5_WORDS, 6, 4)] {
+        let module =
+            Module { design, beside: &beside, sources: &sources, results: &results, prompt: false, last: None };
+        module.check(100, false, |random| {
+            let modulus = Integer::from(1 + 2 * random.below(16));
+            let form = Montgomery::new(&modulus, 5, 4, v, d);
+            let (exponent, next) = (random.below(16), random.below(2));
+            let count = 1 + random.below(2) as usize;
+            let one = Integer::from(&form.r % &modulus);
+            let pair = |random: &mut Random| ordered(&form, &one, &below(random, &modulus), exponent >= 8);
+            let items = (0..count).map(|_| pair(random)).collect();
+            let beside = vec![form.mt.clone(), exponent.into(), next.into()];
+            Operation { beside, items: vec![items], answers: count }
+        });
     }
 }

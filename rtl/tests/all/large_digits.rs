@@ -2,6 +2,7 @@
 //! 4096 bits; bounds, cycles, back-pressure.
 
 use crate::golden::{Core, Large, below, limbs, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{
     COPROC_CORE_DIGIT_50, DIGIT_5, DIGIT_7, DIGIT_100, DIGIT_512, DIGIT_1024, DIGIT_1024_272, DIGIT_2048, DIGIT_4096,
 };
@@ -197,4 +198,41 @@ fn shapes_that_cannot_be_are_refused() {
         let (accepted, said) = elaborate(shape);
         assert!(!accepted && said.contains(message), "{shape:?}: {said}");
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn moduli_change_between_products() {
+    let sources = [items(&["a_i", "b_i"])];
+    let beside = ["modulus_i", "inverse_i"];
+    let module =
+        Module { design: &DIGIT_5, beside: &beside, sources: &sources, results: &["r_o"], prompt: false, last: None };
+    let shape = Large::new(5, [8, 4, 4]);
+    module.check(200, false, |random| {
+        let modulus = odd(random, 5);
+        let count = 1 + random.below(3) as usize;
+        let item = |random: &mut Random| [4, 2].map(|times| below(random, &Integer::from(&modulus * times))).to_vec();
+        let items = (0..count).map(|_| item(random)).collect();
+        Operation { beside: vec![modulus.clone(), shape.inverse(&modulus)], items: vec![items], answers: count }
+    });
+    // With what leaves the multiplier, whose remainders take a path of their own.
+    let sources = [items(&["in_tag_i", "in_leave_i", "a_i", "b_i"])];
+    let (beside, results) = (["modulus_i", "mt_i"], ["out_tag_o", "r_o"]);
+    let module = Module {
+        design: &COPROC_CORE_DIGIT_50,
+        beside: &beside,
+        sources: &sources,
+        results: &results,
+        prompt: false,
+        last: None,
+    };
+    let shape = Large::new(100, [32, 16, 8]);
+    module.check(100, false, |random| {
+        let modulus = odd(random, 100);
+        let leave = Integer::from(random.below(2));
+        let [a, b] = [4, 2].map(|times| below(random, &Integer::from(&modulus * times)));
+        let item = vec![random.below(32).into(), leave, a, b];
+        let beside = vec![modulus.clone(), shape.inverse(&modulus)];
+        Operation { beside, items: vec![vec![item]], answers: 1 }
+    });
 }

@@ -34,6 +34,8 @@ mod four_step;
     allow(dead_code, reason = "the tests of each feature use their part")
 )]
 mod golden;
+#[cfg(any(feature = "arith", feature = "blocks"))]
+mod idle;
 #[cfg(feature = "arith")]
 mod ladder;
 #[cfg(feature = "arith")]

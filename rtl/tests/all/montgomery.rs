@@ -2,6 +2,7 @@
 //! width, bounds of the results, back-pressure, latency and interval.
 
 use crate::golden::{Core, Montgomery, below, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{
     CARRY_RESOLVE_7, CARRY_RESOLVE_UNEVEN, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5,
     RADIX2_256, RADIX2_1024,
@@ -202,4 +203,33 @@ fn check_resolve(design: &'static Design, at: [u32; 7], bits: u32) {
 fn redundant_words_become_plain_ones() {
     check_resolve(&CARRY_RESOLVE_7, [0, 4, 8, 12, 16, 20, 24], 28);
     check_resolve(&CARRY_RESOLVE_UNEVEN, [0, 4, 9, 14, 18, 23, 28], 32);
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn moduli_change_between_products() {
+    let sources = [items(&["a_i", "b_i"])];
+    let shapes =
+        [(&CIOS_4, Shape { n: 4, w: 4, v: 4, d: 2, near: 0 }), (&CIOS_7, Shape { n: 7, w: 4, v: 5, d: 3, near: 0 })];
+    for (design, shape) in shapes {
+        let module =
+            Module { design, beside: &["mt_i"], sources: &sources, results: &CIOS_RESULTS, prompt: false, last: None };
+        module.check(300, false, |random| {
+            let form = shape.form(&Integer::from(1 + 2 * random.below(1 << (shape.n - 1))));
+            let count = 1 + random.below(3) as usize;
+            let values: Vec<Integer> = form.operands(random, 4);
+            let mut pick = || values[random.below(values.len() as u64) as usize].clone();
+            let items = (0..count).map(|_| vec![pick(), pick()]).collect();
+            Operation { beside: vec![form.mt], items: vec![items], answers: count }
+        });
+    }
+    let sources = [items(&["x_i", "y_i"])];
+    let module =
+        Module { design: &RADIX2_5, beside: &["m_i"], sources: &sources, results: &["r_o"], prompt: false, last: None };
+    module.check(300, false, |random| {
+        let modulus = 1 + 2 * random.below(16);
+        let count = 1 + random.below(3) as usize;
+        let items = (0..count).map(|_| vec![random.below(128).into(), random.below(modulus).into()]).collect();
+        Operation { beside: vec![modulus.into()], items: vec![items], answers: count }
+    });
 }

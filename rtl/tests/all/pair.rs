@@ -2,6 +2,7 @@
 //! width; bits that come late; the same cycles and the same products whatever exponent and base.
 
 use crate::golden::{Large, limbs, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{PAIR_5, PAIR_7, PAIR_100, PAIR_1024};
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
@@ -148,4 +149,28 @@ fn exponents_and_bases_do_not_show_in_the_activity() {
             assert_eq!(activity(&base, exponent), reference);
         }
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn moduli_change_between_powers() {
+    let shape = Large::new(5, [8, 4, 4]);
+    let sources = [items(&["base_i"]), ("bit_valid_i", "bit_ready_o", &["bit_i", "bit_last_i"])];
+    let beside = ["modulus_i", "inverse_i", "enter_i", "one_i"];
+    let module =
+        Module { design: &PAIR_5, beside: &beside, sources: &sources, results: &["r_o"], prompt: false, last: None };
+    module.check(100, false, |random| {
+        let modulus = odd(random, 5);
+        let r = shape.r();
+        let count = 1 + random.below(2);
+        let (mut bases, mut bits) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            bases.push(vec![random.below(32).into()]);
+            let length = 1 + random.below(5);
+            bits.extend((1..=length).map(|at| vec![random.below(2).into(), u32::from(at == length).into()]));
+        }
+        let enter = r.clone() * &r % &modulus;
+        let beside = vec![modulus.clone(), shape.inverse(&modulus), enter, r % &modulus];
+        Operation { beside, items: vec![bases, bits], answers: count as usize }
+    });
 }

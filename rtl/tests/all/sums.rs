@@ -1,6 +1,7 @@
 //! Sums and differences in limbs against GMP: all operands at tiny widths, corner and random values at full width.
 
 use crate::golden::{Core, below, number, odd, power};
+use crate::idle::{Module, Operation, items};
 use hearith_rtl::{
     COND_SUB_6, COND_SUB_1024, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_5, WIDE_ADD_1024, WIDE_SUB_6, WIDE_SUB_1000,
 };
@@ -111,4 +112,20 @@ fn wide_sums_and_differences() {
     check_wide(&WIDE_SUB_1000, 1000, 17, true, &pairs(&values));
     let values = corners(&mut random, &power(1024));
     check_wide(&WIDE_ADD_1024, 1024, 17, false, &pairs(&values));
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn moduli_change_between_numbers() {
+    let [sums, differences] = [&["a_i", "b_i"][..], &["a_i"]].map(|fields| [items(fields)]);
+    for (design, sources) in [(&MOD_ADD_5, &sums), (&COND_SUB_6, &differences)] {
+        let module = Module { design, beside: &["m_i"], sources, results: &["r_o"], prompt: false, last: None };
+        module.check(300, false, |random| {
+            let m = Integer::from(1 + random.below(31));
+            let bound = if design.top() == "mod_add" { m.clone() } else { Integer::from(&m * 2u32) };
+            let item = |random: &mut Random| sources[0].2.iter().map(|_| below(random, &bound)).collect();
+            let items: Vec<Vec<Integer>> = (0..1 + random.below(3)).map(|_| item(random)).collect();
+            Operation { beside: vec![m], answers: items.len(), items: vec![items] }
+        });
+    }
 }

@@ -4,14 +4,11 @@ module block_shift_cover (
     input logic clk_i,
     input logic rst_ni,
     input logic skip_i,
-    input logic first_i,
     input logic inner_i,
     input logic flush_i
 );
     Skip :
     cover property (@(posedge clk_i) rst_ni && skip_i);
-    First :
-    cover property (@(posedge clk_i) rst_ni && first_i);
     Inner :
     cover property (@(posedge clk_i) rst_ni && inner_i);
     Flush :
@@ -22,7 +19,6 @@ bind block_shift block_shift_cover u_cover (
     .clk_i  (clk_i),
     .rst_ni (rst_ni),
     .skip_i (state_q == Skip),
-    .first_i(state_q == First),
     .inner_i(state_q == Inner),
     .flush_i(state_q == Flush)
 );
