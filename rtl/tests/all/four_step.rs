@@ -380,6 +380,12 @@ impl Alone {
         self.memory.put(command.x.at, x, &factors[0]);
         self.memory.put(command.y.at, y, &factors[1]);
         let moved = (self.memory.read, self.memory.written);
+        // While nothing is under way the step's wires may change in every cycle.
+        let width = self.bench.model.width("step_i") as usize;
+        for _ in 0..[0, 1, 5][self.random.below(3) as usize] {
+            self.bench.model.set_limbs("step_i", &self.random.bits(width));
+            assert!(!self.memory.step(&mut self.bench, "done_o"));
+        }
         self.bench.model.set_limbs("step_i", &command.limbs());
         self.bench.model.set("start_i", true);
         self.memory.step(&mut self.bench, "done_o");

@@ -4,8 +4,8 @@
 use crate::golden::{Core, Montgomery, below, number, odd, power};
 use crate::idle::{Module, Operation, items};
 use hearith_rtl::{
-    CARRY_RESOLVE_7, CARRY_RESOLVE_UNEVEN, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048, RADIX2_5,
-    RADIX2_256, RADIX2_1024,
+    CARRY_RESOLVE_7, CARRY_RESOLVE_UNEVEN, CIOS_4, CIOS_7, CIOS_20, CIOS_100, CIOS_256, CIOS_1024, CIOS_2048,
+    COPROC_CORE_CIOS_33, RADIX2_5, RADIX2_256, RADIX2_1024,
 };
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -223,6 +223,29 @@ fn moduli_change_between_products() {
             Operation { beside: vec![form.mt], items: vec![items], answers: count }
         });
     }
+    // With what leaves the multiplier, whose remainders take a path of their own.
+    let sources = [items(&["in_tag_i", "in_leave_i", "a_i", "b_i"])];
+    let (beside, results) = (["modulus_i", "mt_i"], ["out_tag_o", "r_o"]);
+    let module = Module {
+        design: &COPROC_CORE_CIOS_33,
+        beside: &beside,
+        sources: &sources,
+        results: &results,
+        prompt: false,
+        last: None,
+    };
+    let shape = Shape { n: 66, w: 4, v: 5, d: 2, near: 0 };
+    module.check(100, false, |random| {
+        let modulus = odd(random, 66);
+        let form = shape.form(&modulus);
+        let leave = random.below(2);
+        let values = form.operands(random, 4);
+        let mut pick = || values[random.below(values.len() as u64) as usize].clone();
+        let (a, b) = (pick(), pick());
+        let b = if leave == 1 { b % &modulus } else { b };
+        let item = vec![random.below(32).into(), leave.into(), a, b];
+        Operation { beside: vec![modulus, form.mt], items: vec![vec![item]], answers: 1 }
+    });
     let sources = [items(&["x_i", "y_i"])];
     let module =
         Module { design: &RADIX2_5, beside: &["m_i"], sources: &sources, results: &["r_o"], prompt: false, last: None };

@@ -135,8 +135,23 @@ impl Unit {
         (self.bench.model.bit("kept_o"), self.cycle - begun)
     }
 
+    /// What a share is of changes in every cycle, as it may while none is made.
+    fn change(&mut self) {
+        for port in ["c_i", "contest_i", "mark_i", "verifier_i", "check_i"] {
+            let kept = self.bench.model.get(port);
+            for _ in 0..3 {
+                let width = self.bench.model.width(port) as usize;
+                let other = self.random.bits(width);
+                self.bench.model.set_limbs(port, &other);
+                self.step();
+            }
+            self.bench.model.set_limbs(port, &kept);
+        }
+    }
+
     /// Has something done, until it is.
     fn order(&mut self, check: bool) {
+        self.change();
         self.bench.model.set("check_i", check);
         self.pulse("in_valid_i");
         for _ in 0..20_000 {

@@ -1,7 +1,7 @@
 //! A memory of words behind the encryptor's ports, that answers when it likes, and steps and commands as the hardware takes them.
 
 use hearith_verilated::Design;
-use hearith_verilated::bench::{Bench, Pressure, Sink, Source};
+use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 use rug::Integer;
 use rug::integer::Order;
 use std::collections::VecDeque;
@@ -254,6 +254,7 @@ impl Step {
 pub struct Unit {
     pub bench: Bench,
     pub memory: Words,
+    random: Random,
 }
 
 impl Unit {
@@ -261,7 +262,7 @@ impl Unit {
         let mut bench = Bench::new(design.model(), seed);
         bench.model.set("start_i", false);
         let memory = Words::new(&mut bench, words, manner, seeded);
-        let mut unit = Unit { bench, memory };
+        let mut unit = Unit { bench, memory, random: Random::new(seed + 1) };
         unit.wait("ready_o", 20_000);
         unit
     }
@@ -276,7 +277,15 @@ impl Unit {
     }
 
     /// Carries out a step; the cycles from the one that starts it to the one that ends it, both included.
+    ///
+    /// Before it the step's wires change in every cycle, as they may while nothing is under way, and nothing follows from it.
     pub fn carry_out(&mut self, step: &Step, limit: u64) -> u64 {
+        let (width, moved) = (self.bench.model.width("step_i") as usize, (self.memory.read, self.memory.written));
+        for _ in 0..[0, 1, 5][self.random.below(3) as usize] {
+            self.bench.model.set_limbs("step_i", &self.random.bits(width));
+            assert!(!self.memory.step(&mut self.bench, "done_o"));
+        }
+        assert_eq!((self.memory.read, self.memory.written), moved);
         self.bench.model.set_limbs("step_i", &step.limbs());
         self.bench.model.set("start_i", true);
         self.memory.step(&mut self.bench, "ready_o");
