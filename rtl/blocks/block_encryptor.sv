@@ -9,7 +9,7 @@
 // Multipliers: six times Lanes, and one.
 module block_encryptor #(
     parameter int unsigned Bits   = 32,   // of a block
-    parameter int unsigned Blocks = 128,  // of n^2, even, a multiple of Lanes
+    parameter int unsigned Blocks = 128,  // of n^2, even, a multiple of Lanes, at least 2 Lanes
     parameter int unsigned Lanes  = 4
 ) (
     input  logic            clk_i,
@@ -33,6 +33,9 @@ module block_encryptor #(
     output logic [2:0]      mul_o         // multipliers' operands are read: of m n, and as in block_power
 );
     if (Blocks % 2 != 0) $error("block_encryptor: Blocks must be even");
+
+    // Blocks of n; products have at least two.
+    localparam int unsigned Half = Blocks < 4 ? 2 : Blocks / 2;
 
     // The last number, n, is the power's exponent and what m is multiplied by.
     logic [4:0] deal_valid, deal_ready;
@@ -64,7 +67,7 @@ module block_encryptor #(
     assign n_fork_ready[0] = power_ready;
     block_repeat #(
         .Bits  (Bits),
-        .Blocks(Blocks / 2)
+        .Blocks(Half)
     ) u_n (
         .clk_i,
         .rst_ni,
@@ -83,7 +86,7 @@ module block_encryptor #(
     logic [Bits-1:0] mn, one, factor;
     block_mul #(
         .Bits  (Bits),
-        .Blocks(Blocks / 2)
+        .Blocks(Half)
     ) u_mn (
         .clk_i,
         .rst_ni,
@@ -123,7 +126,7 @@ module block_encryptor #(
     );
     stream_fifo #(
         .Width (Bits + 1),
-        .Depth (Blocks),
+        .Depth (2 * Half),
         .Memory(1)
     ) u_wait (
         .clk_i,

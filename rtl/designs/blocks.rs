@@ -39,6 +39,7 @@ pub fn designs() -> Vec<Design> {
         lanes("block_divide_4096", "block_divide", [32, wide, 1]),
         lanes("block_power_4", "block_power", [4, 4, 1]),
         lanes("block_power_4096_parallel", "block_power", [32, wide, 4]),
+        lanes("block_encryptor_64", "block_encryptor", [32, 2, 1]),
         lanes("block_encryptor_512", "block_encryptor", [32, 16, 4]),
         Design::new("dual_encryptor_64", "dual_encryptor").parameter("N", 64),
         Design::new("dual_encryptor_comb_64", "dual_encryptor")

@@ -661,34 +661,41 @@ fn wide_power_with_an_exponent_of_2048_bits() {
     assert_eq!(cycles, Shape::of_4096_bits(4).power(2048));
 }
 
-/// Ciphertexts of a key of 256 bits, in the same cycles and by as many products whatever vote and randomness.
+/// Ciphertexts, in the same cycles and by as many products whatever vote and randomness: of a key of 256 bits, and of the shortest that there is, a block.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn encryptions() {
+    check_encryptions(&rtl::BLOCK_ENCRYPTOR_512, Shape { blocks: 16, lanes: 4 });
+    check_encryptions(&rtl::BLOCK_ENCRYPTOR_64, Shape { blocks: 2, lanes: 1 });
+}
+
+fn check_encryptions(design: &'static Design, shape: Shape) {
     let mut random = Random::new(10);
     let ports: &[&str] = &["set", "r", "m"];
-    let module = Module { design: &rtl::BLOCK_ENCRYPTOR_512, bits: 32, ports, beside: None };
-    let n = odd(&mut random, 256);
-    let modulus = Modulus::new(&n.clone().square(), 32, 16);
-    let set = [modulus.set_power(), vec![(n.clone(), 8)]].concat();
-    let ones = power(256) - 1u32;
+    let module = Module { design, bits: 32, ports, beside: None };
+    let blocks = shape.blocks as usize;
+    let (half, bits) = (blocks / 2, 16 * blocks as u32);
+    let n = odd(&mut random, bits);
+    let modulus = Modulus::new(&n.clone().square(), 32, blocks);
+    let set = [modulus.set_power(), vec![(n.clone(), half)]].concat();
+    let ones = power(bits) - 1u32;
     let randoms = [Integer::from(1), n.clone() - 1u32, below(&mut random, &n), ones % &n];
     let votes = [Integer::new(), Integer::from(1), n.clone() - 1u32, below(&mut random, &n)];
     let mut seen = Vec::new();
     for (r, m) in randoms.iter().zip(&votes).chain(randoms.iter().zip(votes.iter().rev())) {
-        let inputs = [set.clone(), vec![(r.clone(), 8)], vec![(m.clone(), 8)]];
+        let inputs = [set.clone(), vec![(r.clone(), half)], vec![(m.clone(), half)]];
         let passage = module.pass(&[], &inputs, 1, &[EAGER; 4]);
         let power = r.clone().pow_mod(&n, &modulus.n).expect("not negative");
         assert_eq!(passage.results[0].number, (Integer::from(m * &n) + 1u32) * power % &modulus.n, "{m} with {r}");
         seen.push((passage.results[0].first - passage.taken[1][0], passage.results[0].last, passage.busy));
     }
     assert!(seen.iter().all(|one| *one == seen[0]), "{seen:?}");
-    assert_eq!(seen[0].0, Shape { blocks: 16, lanes: 4 }.power(256) - 16);
+    assert_eq!(seen[0].0, shape.power(bits.into()) - blocks as u64);
     // One after the other, with all ports waiting: a vote of one block too.
     let inputs = [
         set,
-        vec![(randoms[2].clone(), 8), (randoms[3].clone(), 8)],
-        vec![(votes[3].clone(), 8), (votes[1].clone(), 1)],
+        vec![(randoms[2].clone(), half), (randoms[3].clone(), half)],
+        vec![(votes[3].clone(), half), (votes[1].clone(), 1)],
     ];
     for slow in [60, 200] {
         let passage = module.pass(&[], &inputs, 2, &[Pressure::Random(slow); 4]);
