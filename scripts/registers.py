@@ -117,6 +117,7 @@ class Region:
         """From its memory in the address map."""
         self.name, self.address = node.inst_name, node.absolute_address
         self.says, self.bits = node.get_property("desc"), Formula(node.get_property("bits"))
+        self.optional = bool(node.get_property("optional", default=False))
         self.number, beyond = divmod(self.address - REGIONS, REGION_BYTES)
         if beyond or not 0 <= self.number < 32 or node.size != REGION_BYTES:
             raise Mistake(f"{self.name}: regions are {REGION_BYTES:#x} bytes apart from {REGIONS:#x} on")
@@ -158,12 +159,13 @@ def package(description):
         if fields(register)
     }
     lines += [
-        "    // The version of the register map; bits of a byte address, of which the upper half is the regions; "
-        "so many bits tell a region's words apart;",
+        "    // The version of the register map.",
+        # Of its own: values of an enumeration differ.
+        *enum("int unsigned", "version", {"Version": version(description)}),
+        "    // Bits of a byte address, of which the upper half is the regions; so many bits tell a region's words apart;",
         "    // bits of the registers whose bits are causes.",
     ]
     sizes = {
-        "Version": version(description),
         "AddressBits": (2 * REGIONS).bit_length() - 1,
         "RegionBits": (REGION_BYTES // 4).bit_length() - 1,
         "ErrorBits": causes["ERROR"],
@@ -212,6 +214,10 @@ def package(description):
                 bits = f"({bits})" if " " in bits else bits
                 lines.append(f"        {system.name}_region_words[10*{region.number}+:10] = 10'(({bits} + 31) / 32);")
             lines.append("    endfunction")
+            optional = sum(1 << region.number for region in system.regions if region.optional)
+            if optional:
+                lines += ["    // Regions that a key need not have, a bit each."]
+                lines += enum("logic [31:0]", f"{system.name}_optional", {f"{name}Optional": optional}, "32'h")
     return "\n".join([*lines, "endpackage", ""])
 
 
@@ -308,7 +314,7 @@ def rust(description):
             names = [name.lower() if name in region.bits.names else f"_{name.lower()}" for name in NAMES]
             closure = f"|{', '.join(names)}| {region.bits.write('rust')}"
             lines += [
-                f"    /// {region.says}.",
+                f"    /// {region.says}{' (optional)' if region.optional else ''}.",
                 f"    pub const {region.name}: Region = Region {{ number: {region.number}, bits: {closure} }};",
             ]
         lines.append("}")
@@ -335,10 +341,16 @@ constants of a key are written and never read.
 - An access that cannot be is refused (SLVERR) and noted in ERROR: to an address where nothing is or
   that is not a multiple of 4, a write whose strobes do not cover the word, a write to what can only
   be read and a read of what can only be written, a word beyond the last of a constant, a word of a
-  constant while something is in flight.
+  constant while something is in flight, CONTROL.ready while a region is not complete.
 - Counters have 64 bits, the low word first: reading the low word keeps the high word of the same
   moment for the next address.
-- A write into a region makes the constants incomplete until CONTROL says otherwise.
+- A region is complete when each of its words was written since the constants were last cleared. A
+  key needs every region of its system that is not marked as optional; CONTROL.ready is rejected
+  until they are complete, and a write that is rejected changes nothing.
+- The first constant that is written while STATUS.ready is set begins another key: before it is
+  taken the device wipes itself, as by CONTROL.wipe, and EPOCH changes. No answer depends on a
+  constant of an earlier key, or on anything that was computed with one.
+- A constant that is written while a device still clears its memories is taken when they are cleared.
 - KEY_CHECK is the CRC-32 of IEEE 802.3 (polynomial 0x04c11db7, reflected: 0xedb88320; begun with
   all ones, inverted at the end) over the words that were written since word 0 of a region, each as
   four bytes with the least significant first, the least significant bit of each byte first. It is
@@ -428,7 +440,7 @@ def page(description):
             f"0x{REGIONS:05x} + 0x{REGION_BYTES:x} i",
             "write",
             "REGION i",
-            "a constant: words, the least significant first",
+            "a constant: words, the least significant first, in any order",
         )
     )
     parts = [PAGE_HEAD.format(generated=GENERATED) + table(["address", "access", "name", "content"], rows)]
@@ -453,7 +465,7 @@ def page(description):
                     str(region.number),
                     f"0x{region.address:05x}",
                     region.name,
-                    region.says,
+                    f"{region.says}{' (optional)' if region.optional else ''}",
                     f"`{region.bits.write('text')}`",
                 )
                 for region in system.regions

@@ -186,6 +186,19 @@ BLOCKS = {
     "crc32": (2, {"(crc_o >> 1) ^": "{crc_o[0], crc_o[31:1]} ^"}),
     "folded_butterfly": (15, {"kept = second_qq ? difference : x": "kept = second_q ? difference : x"}),
     "folded_pace": (22, {"given_q <= !en_o && (given_q || (out_valid_o && out_ready_i))": "given_q <= 1'b0"}),
+    "key_slot": (
+        24,
+        # Constants change while they are in use.
+        {"wipe_i || (asked_i && key_ready_o)": "wipe_i", "asked_i && (key_ready_o || key_wipe_o": "asked_i && (key_wipe_o"},
+        # A key inherits the words of the one before it.
+        {"!rst_ni || clear_o": "!rst_ni || wipe_i"},
+        {"key_wipe_o  <= clear_o": "key_wipe_o  <= wipe_i"},
+        {"ready_i && whole_o": "ready_i"},
+        # A region counts by its last word.
+        {"complete_q <= &written_q": "complete_q <= written_q[Words-1]"},
+        # Words get lost while a memory is cleared.
+        {" || !open_i)": ")"},
+    ),
     "memory_port": (
         15,
         {"reader_idle && writer_idle": "reader_idle"},

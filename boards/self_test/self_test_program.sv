@@ -11,7 +11,7 @@ module self_test_program (
     always_comb begin
         case (step_i)
             7'd0: {operation_o, address_o, data_o} = {3'd2, 17'h00000, 32'h4d455341};
-            7'd1: {operation_o, address_o, data_o} = {3'd2, 17'h00004, 32'h00000002};
+            7'd1: {operation_o, address_o, data_o} = {3'd2, 17'h00004, 32'h00000003};
             7'd2: {operation_o, address_o, data_o} = {3'd2, 17'h0000c, 32'h00000000};
             7'd3: {operation_o, address_o, data_o} = {3'd2, 17'h00018, 32'h00000000};
             7'd4: {operation_o, address_o, data_o} = {3'd1, 17'h10000, 32'hae1499b0};

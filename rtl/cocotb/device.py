@@ -26,8 +26,8 @@ INTERRUPT_ENABLE, INTERRUPT, IN_FLIGHT, KEY_CHECK, INDEX, VALUE = range(0x1C, 0x
 BUSY, ACCEPTED, DELIVERED, PRODUCTS, DISCARDED = range(0x40, 0x68, 8)
 PARAMETER, REGION = 0x80, 0x10000
 READY, FLUSH, WIPE = 1, 2, 4
-UNKNOWN, UNALIGNED, PARTIAL, READ_ONLY, WRITE_ONLY, BEYOND, LOCKED, FOREIGN, BROKEN = (
-    1 << bit for bit in (0, 1, 2, 3, 4, 5, 6, 8, 9)
+UNKNOWN, UNALIGNED, PARTIAL, READ_ONLY, WRITE_ONLY, BEYOND, LOCKED, INCOMPLETE, FOREIGN, BROKEN = (
+    1 << bit for bit in range(10)
 )
 IRQ_ERROR, IRQ_ANSWER, IRQ_IDLE = 1, 2, 4
 MARK = 0x4548
@@ -219,6 +219,8 @@ class Device:
                 await self.write(REGION + 0x800 * number + 4 * at, word)
             assert await self.read(KEY_CHECK) == crc_of(words), f"region {number}"
         await self.write(CONTROL, READY)
+        # Another one where there was a key.
+        self.epoch = await self.read(EPOCH)
 
     # Packets.
 

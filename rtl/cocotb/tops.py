@@ -21,6 +21,7 @@ from device import (
     FOREIGN,
     IDENTITY,
     IN_FLIGHT,
+    INCOMPLETE,
     INDEX,
     INTERRUPT,
     INTERRUPT_ENABLE,
@@ -33,6 +34,7 @@ from device import (
     PARTIAL,
     PRODUCTS,
     READ_ONLY,
+    READY,
     REGION,
     STATUS,
     UNALIGNED,
@@ -56,7 +58,7 @@ async def identity_and_registers(dut):
     device = await Device.start(dut, loaded=False, pressure=50)
     system = device.system
     regions = len(list(system.constants()))
-    assert await device.read(VERSION) == 2
+    assert await device.read(VERSION) == 3
     capability = await device.read(CAPABILITY)
     assert capability & 0xFF == regions
     assert capability >> 8 & 0xFF == system.branches
@@ -159,6 +161,9 @@ async def constants_are_checked(dut):
     device = await Device.start(dut, loaded=False)
     constants = list(device.system.constants())
     if constants:
+        assert await device.raw_write(CONTROL, READY, 0xF) == REFUSED
+        assert await device.read(ERROR) == INCOMPLETE
+        await device.write(ERROR, INCOMPLETE)
         number, value, bits = constants[-1]
         words, region = words_of(value, bits), REGION + 0x800 * number
         for at in range(len(words)):

@@ -92,7 +92,8 @@ module coproc #(
 
     logic rst_n, datapath_rst_n, key_wipe, key_write, item_valid, item_ready, answer_valid, answer_ready;
     logic [13:0] key_index;
-    logic [31:0] key_data;
+    logic [31:0] key_data, key_complete;
+    logic constants_ready, keys_ready;
     logic [ItemBits-1:0] item;
     logic [AnswerBits-1:0] answer;
     logic [7:0][31:0] parameters;
@@ -115,7 +116,8 @@ module coproc #(
         .StreamBits (StreamBits),
         .Branches   (1),
         .CountBits  (1),
-        .RegionWords(RegionWords)
+        .RegionWords(RegionWords),
+        .Optional   (accelerator_pkg::CoprocOptional)
     ) u_frame (
         .clk_i,
         .rst_ni,
@@ -155,6 +157,8 @@ module coproc #(
         .key_write_o    (key_write),
         .key_index_o    (key_index),
         .key_data_o     (key_data),
+        .key_complete_o (key_complete),
+        .key_open_i     (constants_ready && keys_ready),
         .item_valid_o   (item_valid),
         .item_ready_i   (item_ready),
         .item_o         (item),
@@ -253,21 +257,19 @@ module coproc #(
         .value_o(staged)
     );
 
-    logic whole_q, lambda_q;
+    logic whole_q;
     logic [2:0] constant_q;
     always_ff @(posedge clk_i) begin
         if (!rst_n || key_wipe) begin
             whole_q    <= 1'b0;
             constant_q <= '0;
-            lambda_q   <= 1'b0;
         end else begin
             whole_q    <= key_write && number_region && key_word == 9'(Words - 1);
             constant_q <= region[2:0];
-            if (lambda_write) lambda_q <= key_word == 9'(Words / 2 - 1);
         end
     end
 
-    logic constant_read, key_read, constants_ready, keys_ready;
+    logic constant_read, key_read;
     logic [2:0] constant_address;
     logic [2*N-1:0] constant;
     logic [WordBits-1:0] key_address;
@@ -368,7 +370,7 @@ module coproc #(
     ) u_sequencer (
         .clk_i,
         .rst_ni            (datapath_rst_n),
-        .lambda_i          (lambda_q),
+        .lambda_i          (key_complete[accelerator_pkg::CoprocLambda]),
         .room_o            (room),
         .context_o         (fill),
         .command_valid_i   (command_valid),
@@ -538,5 +540,5 @@ module coproc #(
     );
 
     logic unused;
-    assign unused = ^{index_unused, unused_key_errors, unused_errors, carry_unused, written_last};
+    assign unused = ^{index_unused, key_complete, unused_key_errors, unused_errors, carry_unused, written_last};
 endmodule

@@ -26,7 +26,7 @@ module coproc_sequencer #(
 ) (
     input  logic                            clk_i,
     input  logic                            rst_ni,
-    input  logic                            lambda_i,       // lambda is there
+    input  logic                            lambda_i,       // every word of lambda is there
     // Where the loader puts operands, when there is room.
     output logic                            room_o,
     output logic [ContextBits-1:0]          context_o,

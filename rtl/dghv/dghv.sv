@@ -88,6 +88,7 @@ module dghv #(
     logic [13:0] key_index;
     logic [31:0] key_data;
     logic [15:0] unused_index;
+    logic [31:0] unused_complete;
 
     logic [7:0][31:0] parameters;
     assign parameters[accelerator_pkg::DghvParameterBlock] = Block;
@@ -150,6 +151,8 @@ module dghv #(
         .key_write_o    (key_write),
         .key_index_o    (key_index),
         .key_data_o     (key_data),
+        .key_complete_o (unused_complete),
+        .key_open_i     (1'b1),
         .item_valid_o   (item_valid),
         .item_ready_i   (item_ready),
         .item_o         (item),
@@ -354,5 +357,5 @@ module dghv #(
     );
 
     logic unused;
-    assign unused = &{1'b0, unused_index, unused_idle};
+    assign unused = &{1'b0, unused_index, unused_complete, unused_idle};
 endmodule

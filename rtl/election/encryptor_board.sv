@@ -38,7 +38,7 @@ module encryptor_board #(
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic [15:0]           tag_i,         // another one after each reset
-    input  logic [N-1:0]          modulus_i,     // the key, as in mark_prover
+    input  logic [N-1:0]          modulus_i,     // the key, as in mark_prover; it and the election stay from one reset to the next
     input  logic [Digit-1:0]      inverse_i,
     input  logic [N-1:0]          enter_i,
     input  logic [N-1:0]          zero_i,

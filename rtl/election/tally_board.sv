@@ -33,6 +33,7 @@ module tally_board #(
     input  logic             clk_i,
     input  logic             rst_ni,
     input  logic [15:0]      tag_i,        // another one after each reset
+    // The key, which with the election stays from one reset to the next: products and a share of another key would be kept.
     input  logic [N-1:0]     modulus_i,    // n^2
     input  logic [Digit-1:0] inverse_i,    // -1 / n^2 mod 2^Digit
     input  logic [N-1:0]     enter_i,      // R^2 mod n^2

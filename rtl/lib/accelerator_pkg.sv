@@ -2,10 +2,11 @@
 // Written by scripts/registers.py from rtl/registers: change those, then run it.
 // The registers that every accelerator has, and each system's.
 package accelerator_pkg;
-    // The version of the register map; bits of a byte address, of which the upper half is the regions; so many bits tell a region's words apart;
+    // The version of the register map.
+    typedef enum int unsigned {Version = 3} version_e;
+    // Bits of a byte address, of which the upper half is the regions; so many bits tell a region's words apart;
     // bits of the registers whose bits are causes.
     typedef enum int unsigned {
-        Version = 2,
         AddressBits = 17,
         RegionBits = 9,
         ErrorBits = 10,
@@ -61,6 +62,7 @@ package accelerator_pkg;
         ErrorWriteOnly = 4,
         ErrorBeyond = 5,
         ErrorLocked = 6,
+        ErrorIncomplete = 7,
         ErrorForeign = 8,
         ErrorBroken = 9
     } error_e;
@@ -252,6 +254,8 @@ package accelerator_pkg;
         coproc_region_words[10*12+:10] = 10'(((2 * N) + 31) / 32);
         coproc_region_words[10*13+:10] = 10'(((2 * N) + 31) / 32);
     endfunction
+    // Regions that a key need not have, a bit each.
+    typedef enum logic [31:0] {CoprocOptional = 32'h08} coproc_optional_e;
 
     // dghv: its parameters by number, its regions by number.
     typedef enum int unsigned {

@@ -3,14 +3,15 @@
 // hold the constants.
 //
 // Whatever cannot be is refused with SLVERR and noted in ERROR. A flush is flush_o for a cycle, in which the new epoch is there already; a wipe is
-// key_wipe_o in the same cycle as its flush. A word of a constant appears at key_write_o the cycle after it was written, the number of
-// its region in the upper 5 bits of key_index_o. irq_o is a register.
+// key_wipe_o in the same cycle as its flush. A constant that is written while the key is in use begins another key: the device is wiped before the word is taken
+// (key_slot). A word of a constant appears at key_write_o the cycle after it was written, the number of its region in the upper 5 bits of key_index_o. irq_o is a register.
 module accelerator_registers #(
     parameter logic [31:0]  Identity    = "NONE",
     parameter int unsigned  CountBits   = 8,    // bits of product_count_i, 1 to 32
     parameter int unsigned  Branches    = 1,    // that CAPABILITY tells, up to 255
     parameter int unsigned  Table       = 0,    // 1: there is a table behind INDEX and VALUE
-    parameter logic [319:0] RegionWords = '0    // words of each region, 10 bits each; 0 where there is none
+    parameter logic [319:0] RegionWords = '0,   // words of each region, 10 bits each; 0 where there is none
+    parameter logic [31:0]  Optional    = '0    // regions that a key need not have, a bit each
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -42,6 +43,8 @@ module accelerator_registers #(
     output logic [31:0]      key_data_o,
     output logic             key_wipe_o,
     output logic             key_ready_o,
+    output logic [31:0]      key_complete_o, // regions that are
+    input  logic             key_open_i,     // the memories of constants are cleared (key_slot)
     // The datapath.
     output logic             flush_o,
     output logic [15:0]      epoch_o,
@@ -100,7 +103,7 @@ module accelerator_registers #(
         for (int i = 0; i < 32; i++) if (RegionWords[10*i+:10] != '0) regions = regions + 8'd1;
     endfunction
 
-    logic write, write_whole, write_refused, read, read_refused;
+    logic write_held, write_wait, write, write_whole, write_refused, read, read_refused;
     logic [accelerator_pkg::AddressBits-1:0] write_address, read_address;
     logic [31:0] write_data, read_data;
 
@@ -126,6 +129,8 @@ module accelerator_registers #(
         .axil_rresp_o,
         .axil_rvalid_o,
         .axil_rready_i,
+        .write_held_o   (write_held),
+        .write_wait_i   (write_wait),
         .write_o        (write),
         .write_whole_o  (write_whole),
         .write_address_o(write_address),
@@ -143,7 +148,7 @@ module accelerator_registers #(
     assign busy = in_flight_q != '0 || (pending_i && key_ready_o);
 
     // Writing: where to, or what is wrong with it.
-    logic write_control, write_error, write_enable, write_interrupt, write_index, write_key;
+    logic to_control, to_error, to_enable, to_interrupt, to_index, to_key, key_whole;
     logic [accelerator_pkg::ErrorBits-1:0] write_cause;
     logic [WordBits-1:0] write_word;
     logic [accelerator_pkg::RegionBits:0] words;
@@ -152,56 +157,76 @@ module accelerator_registers #(
     assign write_refused = write_cause != '0;
 
     always_comb begin
-        write_control = 1'b0;
-        write_error = 1'b0;
-        write_enable = 1'b0;
-        write_interrupt = 1'b0;
-        write_index = 1'b0;
-        write_key = 1'b0;
+        to_control = 1'b0;
+        to_error = 1'b0;
+        to_enable = 1'b0;
+        to_interrupt = 1'b0;
+        to_index = 1'b0;
+        to_key = 1'b0;
         write_cause = '0;
         if (write_address[1:0] != '0) write_cause[accelerator_pkg::ErrorUnaligned] = 1'b1;
         else if (!write_whole) write_cause[accelerator_pkg::ErrorPartial] = 1'b1;
         else if (write_address[accelerator_pkg::AddressBits-1]) begin
             if ({1'b0, write_word[accelerator_pkg::RegionBits-1:0]} >= words) write_cause[accelerator_pkg::ErrorBeyond] = 1'b1;
             else if (busy) write_cause[accelerator_pkg::ErrorLocked] = 1'b1;
-            else write_key = write;
+            else to_key = 1'b1;
         end else begin
             case (write_word)
-                word(accelerator_pkg::ControlAddress):         write_control = write;
-                word(accelerator_pkg::ErrorAddress):           write_error = write;
-                word(accelerator_pkg::InterruptEnableAddress): write_enable = write;
-                word(accelerator_pkg::InterruptAddress):       write_interrupt = write;
-                word(accelerator_pkg::IndexAddress):           write_index = write;
+                word(
+                    accelerator_pkg::ControlAddress
+                ): begin
+                    // A wipe is never refused.
+                    if (write_data[accelerator_pkg::ControlReady] && !write_data[accelerator_pkg::ControlWipe] && !key_whole)
+                        write_cause[accelerator_pkg::ErrorIncomplete] = 1'b1;
+                    else to_control = 1'b1;
+                end
+                word(accelerator_pkg::ErrorAddress):           to_error = 1'b1;
+                word(accelerator_pkg::InterruptEnableAddress): to_enable = 1'b1;
+                word(accelerator_pkg::InterruptAddress):       to_interrupt = 1'b1;
+                word(accelerator_pkg::IndexAddress):           to_index = 1'b1;
                 default:                                       write_cause[readable(write_word) ? accelerator_pkg::ErrorReadOnly : accelerator_pkg::ErrorUnknown] = 1'b1;
             endcase
         end
     end
 
     // Control and the way into the regions.
-    logic flush, wipe;
-    assign flush = write_control && (write_data[accelerator_pkg::ControlFlush] || write_data[accelerator_pkg::ControlWipe]);
-    assign wipe = write_control && write_data[accelerator_pkg::ControlWipe];
+    logic flush, wipe, ready, clear;
+    assign flush = clear || (write && to_control && write_data[accelerator_pkg::ControlFlush]);
+    assign wipe = write && to_control && write_data[accelerator_pkg::ControlWipe];
+    assign ready = write && to_control && write_data[accelerator_pkg::ControlReady];
+
+    key_slot #(
+        .RegionWords(RegionWords),
+        .Optional   (Optional)
+    ) u_slot (
+        .clk_i,
+        .rst_ni,
+        .wipe_i    (wipe),
+        .ready_i   (ready && !wipe),
+        .asked_i   (write_held && to_key),
+        .index_i   (write_word),
+        .data_i    (write_data),
+        .open_i    (key_open_i),
+        .wait_o    (write_wait),
+        .clear_o   (clear),
+        .key_wipe_o,
+        .key_write_o,
+        .key_index_o,
+        .key_data_o,
+        .key_ready_o,
+        .whole_o   (key_whole),
+        .complete_o(key_complete_o)
+    );
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            flush_o     <= 1'b0;
-            key_wipe_o  <= 1'b0;
-            key_write_o <= 1'b0;
-            key_index_o <= '0;
-            key_data_o  <= '0;
-            key_ready_o <= 1'b0;
-            epoch_o     <= '0;
-            index_o     <= '0;
+            flush_o <= 1'b0;
+            epoch_o <= '0;
+            index_o <= '0;
         end else begin
-            flush_o     <= flush;
-            key_wipe_o  <= wipe;
-            key_write_o <= write_key;
-            key_index_o <= write_word;
-            key_data_o  <= write_key ? write_data : '0;
-            if (wipe || write_key) key_ready_o <= 1'b0;
-            else if (write_control && write_data[accelerator_pkg::ControlReady]) key_ready_o <= 1'b1;
+            flush_o <= flush;
             if (flush) epoch_o <= (&epoch_o) ? 16'd1 : epoch_o + 16'd1;
-            if (write_index) index_o <= write_data[15:0];
+            if (write && to_index) index_o <= write_data[15:0];
         end
     end
 
@@ -215,7 +240,7 @@ module accelerator_registers #(
     );
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni || wipe || (write_control && write_data[accelerator_pkg::ControlReady])) crc_q <= '1;
+        if (!rst_ni || clear || ready) crc_q <= '1;
         else if (key_write_o) crc_q <= crc;
     end
 
@@ -249,9 +274,9 @@ module accelerator_registers #(
             irq_o       <= 1'b0;
         end else begin
             busy_q      <= busy;
-            error_q     <= (error_q & ~(write_error ? write_data[accelerator_pkg::ErrorBits-1:0] : '0)) | causes;
-            interrupt_q <= (interrupt_q & ~(write_interrupt ? write_data[accelerator_pkg::InterruptBits-1:0] : '0)) | events;
-            if (write_enable) enable_q <= write_data[accelerator_pkg::InterruptBits-1:0];
+            error_q     <= (error_q & ~((write && to_error) ? write_data[accelerator_pkg::ErrorBits-1:0] : '0)) | causes;
+            interrupt_q <= (interrupt_q & ~((write && to_interrupt) ? write_data[accelerator_pkg::InterruptBits-1:0] : '0)) | events;
+            if (write && to_enable) enable_q <= write_data[accelerator_pkg::InterruptBits-1:0];
             irq_o <= (interrupt_q & enable_q) != '0;
         end
     end

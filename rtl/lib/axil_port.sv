@@ -2,9 +2,9 @@
 // The AXI4-Lite side of a register file: turns bus transactions into single-cycle reads and writes.
 //
 // Words of 32 bits. The register file answers in the same cycle as write_o or read_o, and refuses with write_refused_i or read_refused_i (SLVERR);
-// write_whole_o says whether the strobes cover the whole word. One write and one read at a time, each in its own time; a write's address and data come in
+// write_whole_o says whether the strobes cover the whole word. A write that is there (write_held_o) waits as long as write_wait_i is high. One write and one read at a time, each in its own time; a write's address and data come in
 // any order. Every output is a register: no path leads through. Not ready in reset.
-// Reads take 3 cycles from taking the address to giving the data, writes 2 cycles after address and data have both been taken.
+// Reads take 3 cycles from taking the address to giving the data, writes 2 cycles after address and data have both been taken, and as many as they wait.
 module axil_port #(
     parameter int unsigned AddressBits = 16  // bits of a byte address
 ) (
@@ -29,6 +29,8 @@ module axil_port #(
     output logic                   axil_rvalid_o,
     input  logic                   axil_rready_i,
     // The register file.
+    output logic                   write_held_o,
+    input  logic                   write_wait_i,
     output logic                   write_o,
     output logic                   write_whole_o,
     output logic [AddressBits-1:0] write_address_o,
@@ -45,7 +47,8 @@ module axil_port #(
     // Address and data are held until both are there.
     logic address_held_q, data_held_q, address_held, data_held;
 
-    assign write_o = address_held_q && data_held_q && !axil_bvalid_o;
+    assign write_held_o = address_held_q && data_held_q && !axil_bvalid_o;
+    assign write_o = write_held_o && !write_wait_i;
     assign address_held = !write_o && (address_held_q || (axil_awvalid_i && axil_awready_o));
     assign data_held = !write_o && (data_held_q || (axil_wvalid_i && axil_wready_o));
 

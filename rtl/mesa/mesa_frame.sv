@@ -67,6 +67,7 @@ module mesa_frame #(
     logic plaintext_valid, plaintext_ready;
     logic [N-1:0] plaintext;
     logic [15:0] unused_index;
+    logic [31:0] unused_complete;
 
     accelerator_frame #(
         .Identity   (Identity),
@@ -115,6 +116,8 @@ module mesa_frame #(
         .key_write_o,
         .key_index_o,
         .key_data_o,
+        .key_complete_o(unused_complete),
+        .key_open_i    (1'b1),
         .item_valid_o  (start_valid_o),
         .item_ready_i  (start_ready_i),
         .item_o        (ciphertext_o),
@@ -156,5 +159,5 @@ module mesa_frame #(
     );
 
     logic unused;
-    assign unused = &{1'b0, unused_index};
+    assign unused = &{1'b0, unused_index, unused_complete};
 endmodule

@@ -99,7 +99,7 @@ module residue_bank #(
 
     logic unused_rst_n, unused_wipe, unused_write;
     logic [13:0] unused_index;
-    logic [31:0] unused_data;
+    logic [31:0] unused_data, unused_complete;
 
     accelerator_frame #(
         .Identity  (accelerator_pkg::ResidueBankIdentity),
@@ -149,6 +149,8 @@ module residue_bank #(
         .key_write_o    (unused_write),
         .key_index_o    (unused_index),
         .key_data_o     (unused_data),
+        .key_complete_o (unused_complete),
+        .key_open_i     (1'b1),
         .item_valid_o   (item_valid),
         .item_ready_i   (item_ready),
         .item_o         (item),
@@ -181,5 +183,5 @@ module residue_bank #(
     end
 
     logic unused;
-    assign unused = &{1'b0, unused_rst_n, unused_wipe, unused_write, unused_index, unused_data};
+    assign unused = &{1'b0, unused_rst_n, unused_wipe, unused_write, unused_index, unused_data, unused_complete};
 endmodule

@@ -5,7 +5,7 @@
 // once, in order, and none before the host has said that the constants are complete; constants change only as the host has written them, and never while an answer is owed.
 // A flush is in the design's reset, makes a new epoch, and nothing from before it follows it but the beat on offer. Both ports keep their protocols, through resets as well.
 //
-// With items and answers of 2 bits in beats of 32, so each in one, two branches, two tags, one constant of one word, packets of up to 3 items; for 16 cycles from reset,
+// With items and answers of 2 bits in beats of 32, so each in one, two branches, two tags, one constant of one word, which is optional, packets of up to 3 items; for 16 cycles from reset,
 // of which the reset takes 3. Not proved here: items or answers of several beats (packet_in, packet_out), what is read over AXI4-Lite, the interrupt and the counters
 // (accelerator_registers, axil_port), that no output follows an input within the cycle, and that a broken packet is ended at all: these cycles are too few to see one
 // that waits for its end for ever, for which packet_in and packet_out have proofs.
@@ -22,7 +22,7 @@ module formal (
     logic awready, wready, bvalid, arready, rvalid, irq, s_ready, m_last, m_valid, rst_n, inner_n, datapath_n;
     logic key_wipe, key_write, answer_valid, answer_ready;
     logic [1:0] bresp, rresp, item_valid, item;
-    logic [31:0] rdata, m_data, key_data;
+    logic [31:0] rdata, m_data, key_data, key_complete;
     logic [15:0] index;
     logic [13:0] key_index;
     logic [1:0] started = '0;
@@ -37,7 +37,8 @@ module formal (
         .Branches   (2),
         .CountBits  (1),
         .Tags       (2),
-        .RegionWords(320'd1)
+        .RegionWords(320'd1),
+        .Optional   (32'd1)
     ) u_block (
         .clk_i,
         .rst_ni         (rst_n),
@@ -77,6 +78,8 @@ module formal (
         .key_write_o    (key_write),
         .key_index_o    (key_index),
         .key_data_o     (key_data),
+        .key_complete_o (key_complete),
+        .key_open_i     (1'b1),
         .item_valid_o   (item_valid),
         .item_ready_i   (item_ready),
         .item_o         (item),
@@ -146,8 +149,8 @@ module formal (
             else if (key_write || key_wipe) said_q <= 1'b0;
             if (flush) epoch_q <= epoch_q + 16'd1;
             if (key_write) assert (address_q == 17'h1_0000 && data_q == {4'hf, key_data} && key_index == '0);
-            if (flush) assert (control && (data_q[1] || data_q[2]));
-            if (key_wipe) assert (flush && data_q[2]);
+            if (flush) assert ((control && (data_q[1] || data_q[2])) || key_wipe);
+            if (key_wipe) assert (flush && ((control && data_q[2]) || (address_q == 17'h1_0000 && said_q)));
         end
         if (started[1] && !inner_n) assert (!datapath_n);
     end

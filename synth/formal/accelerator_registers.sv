@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a host may write reaches accelerator_registers' outputs as it was written, and nothing else does: no constant while anything is in flight, none beyond its
-// region; the constants count as complete only when that has been said of them since they last changed; none can be read; every flush has an epoch of its own.
+// region; they are in use only when the host has said so since they last changed; one that is written then is another key's, for which all are cleared first; none can be read;
+// every flush has an epoch of its own.
 module formal (
     input logic clk_i
 );
     (* anyseq *) logic [16:0] awaddr, araddr;
-    (* anyseq *) logic awvalid, wvalid, bready, arvalid, rready, pending, accepted, delivered, again;
+    (* anyseq *) logic awvalid, wvalid, bready, arvalid, rready, pending, accepted, delivered, open, again;
     (* anyseq *) logic [31:0] wdata;
     (* anyseq *) logic [3:0] wstrb;
     logic awready, wready, bvalid, arready, rvalid, irq, key_write, key_wipe, key_ready, flush, rst_n;
     logic [1:0] bresp, rresp;
-    logic [31:0] rdata, key_data;
+    logic [31:0] rdata, key_data, key_complete;
     logic [15:0] index, epoch;
     logic [13:0] key_index;
     logic started = 1'b0;
@@ -18,10 +19,11 @@ module formal (
     assign rst_n = started && !again;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    // Four words in region 0, two in region 3.
+    // A word in region 0, two in region 3, which is optional.
     accelerator_registers #(
         .CountBits  (1),
-        .RegionWords(320'd4 | (320'd2 << 30))
+        .RegionWords(320'd1 | (320'd2 << 30)),
+        .Optional   (32'd8)
     ) u_block (
         .clk_i,
         .rst_ni         (rst_n),
@@ -51,6 +53,8 @@ module formal (
         .key_data_o     (key_data),
         .key_wipe_o     (key_wipe),
         .key_ready_o    (key_ready),
+        .key_complete_o (key_complete),
+        .key_open_i     (open),
         .flush_o        (flush),
         .epoch_o        (epoch),
         .pending_i      (pending),
@@ -92,7 +96,7 @@ module formal (
     logic [16:0] address_q, read_address_q;
     logic [35:0] data_q;
     logic [2:0] held_q = '0, past_held_q = '0;
-    logic past_q = 1'b0, past_ready_q, past_pending_q, past_answer_q;
+    logic wrote_q = 1'b0, past_q = 1'b0, past_ready_q, past_pending_q, past_answer_q;
     logic [15:0] past_epoch_q;
     logic control;
     always_comb if (held_q == '0) assume (!delivered);
@@ -106,6 +110,9 @@ module formal (
         past_answer_q  <= bvalid;
         past_epoch_q   <= epoch;
         past_held_q    <= held_q;
+        // The one constant that a key must have.
+        if (!rst_n || key_wipe) wrote_q <= 1'b0;
+        else if (key_write && key_index == '0) wrote_q <= 1'b1;
         if (rst_n && awvalid && awready) address_q <= awaddr;
         if (rst_n && wvalid && wready) data_q <= {wstrb, wdata};
         if (rst_n && arvalid && arready) read_address_q <= araddr;
@@ -115,13 +122,15 @@ module formal (
             if (key_write) begin
                 assert (address_q[16] && address_q[1:0] == '0 && data_q[35:32] == 4'hf);
                 assert (key_index == address_q[15:2] && key_data == data_q[31:0]);
-                assert (key_index < 14'd4 || key_index == 14'd1536 || key_index == 14'd1537);
+                assert (key_index == 14'd0 || key_index == 14'd1536 || key_index == 14'd1537);
                 assert (!key_ready && past_held_q == '0 && !(past_pending_q && past_ready_q));
             end else begin
                 assert (key_data == '0);
             end
-            if (key_wipe) assert (flush && !key_ready && control && data_q[2]);
-            if (flush) assert (control && (data_q[1] || data_q[2]) && epoch != '0);
+            if (key_wipe)
+                assert (flush && !key_ready && ((control && data_q[2]) || (address_q[16] && past_ready_q && past_held_q == '0 && !past_pending_q)));
+            if (flush) assert (((control && (data_q[1] || data_q[2])) || key_wipe) && epoch != '0);
+            if (key_ready) assert (wrote_q);
             if (bvalid && !past_answer_q && bresp == 2'b00) assert (data_q[35:32] == 4'hf && address_q[1:0] == '0);
             // The constants do not come back.
             if (rvalid && read_address_q[16]) assert (rresp == 2'b10 && rdata == '0);
@@ -132,6 +141,8 @@ module formal (
             end
             cover (key_write && key_index == 14'd1537);
             cover (flush && epoch == 16'd2);
+            cover (key_wipe && address_q[16]);
+            cover (bvalid && !past_answer_q && bresp == 2'b10 && control && data_q[2:0] == 3'd3);
             cover (bvalid && !past_answer_q && bresp == 2'b10 && held_q != '0 && key_ready && address_q == 17'h1_0000);
         end
     end

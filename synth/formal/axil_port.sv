@@ -4,10 +4,10 @@ module formal (
     input logic clk_i
 );
     (* anyseq *) logic [2:0] awaddr, araddr;
-    (* anyseq *) logic awvalid, wvalid, bready, arvalid, rready, write_refused, read_refused, again;
+    (* anyseq *) logic awvalid, wvalid, bready, arvalid, rready, write_refused, write_wait, read_refused, again;
     (* anyseq *) logic [31:0] wdata, read_data;
     (* anyseq *) logic [3:0] wstrb;
-    logic awready, wready, bvalid, arready, rvalid, write, write_whole, read, rst_n;
+    logic awready, wready, bvalid, arready, rvalid, write_held, write, write_whole, read, rst_n;
     logic [1:0] bresp, rresp;
     logic [31:0] rdata, write_data;
     logic [2:0] write_address, read_address;
@@ -38,6 +38,8 @@ module formal (
         .axil_rresp_o   (rresp),
         .axil_rvalid_o  (rvalid),
         .axil_rready_i  (rready),
+        .write_held_o   (write_held),
+        .write_wait_i   (write_wait),
         .write_o        (write),
         .write_whole_o  (write_whole),
         .write_address_o(write_address),
@@ -78,10 +80,11 @@ module formal (
     logic [35:0] data_q;
     logic [31:0] answer_q;
     logic has_address_q = 1'b0, has_data_q = 1'b0, given_q = 1'b0, has_read_q = 1'b0, answered_q = 1'b0, refused_q, read_refused_q;
+    logic held_q = 1'b0;
     logic [2:0] waited_q = '0, read_waited_q = '0;
     always_ff @(posedge clk_i) begin
         if (!rst_n) begin
-            {has_address_q, has_data_q, given_q, has_read_q, answered_q} <= '0;
+            {has_address_q, has_data_q, given_q, has_read_q, answered_q, held_q} <= '0;
             waited_q      <= '0;
             read_waited_q <= '0;
         end else begin
@@ -93,6 +96,7 @@ module formal (
                 has_data_q <= 1'b1;
                 data_q     <= {wstrb, wdata};
             end
+            assert (write == (write_held && !write_wait));
             if (write) begin
                 // Once, with what was asked for, and after the answer before has been taken.
                 assert (has_address_q && has_data_q && !given_q);
@@ -105,7 +109,7 @@ module formal (
             if (bvalid) assert (bresp == (refused_q ? 2'b10 : 2'b00));
             if (bvalid && bready) given_q <= 1'b0;
             // Not for ever.
-            waited_q <= (has_address_q && has_data_q && !bvalid) ? waited_q + 3'd1 : '0;
+            waited_q <= (has_address_q && has_data_q && !bvalid && !(write_held && write_wait)) ? waited_q + 3'd1 : '0;
             assert (waited_q <= 3'd2);
 
             if (arvalid && arready) begin
@@ -123,7 +127,10 @@ module formal (
             if (rvalid && rready) {has_read_q, answered_q} <= {arvalid && arready, 1'b0};
             read_waited_q <= (has_read_q && !rvalid) ? read_waited_q + 3'd1 : '0;
             assert (read_waited_q <= 3'd2);
+            if (held_q) assert (write_held);
+            held_q <= write_held && write_wait;
             cover (bvalid && bready && bresp == 2'b10);
+            cover (held_q && write);
             cover (rvalid && rready && rresp == 2'b00 && rdata == 32'h1234);
         end
     end

@@ -122,6 +122,10 @@ impl Accelerator {
     }
 
     fn write_key<'a>(&mut self, constants: impl IntoIterator<Item = (u32, &'a [u64], u32)>) -> Result<(), Error> {
+        // In a device that is in use the first constant would begin another epoch.
+        if self.read(registers::STATUS)? & registers::status::READY != 0 {
+            self.wipe()?;
+        }
         self.ready()?;
         for (region, limbs, bits) in constants {
             let words = limbs.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]).chain(std::iter::repeat(0));

@@ -3,12 +3,12 @@
 //! Written by scripts/registers.py from rtl/registers: change those, then run it.
 
 /// The version of the register map.
-pub const KNOWN_VERSION: u32 = 2;
+pub const KNOWN_VERSION: u32 = 3;
 
 /// Four letters, the first on top.
 pub const IDENTITY: u32 = 0x00;
 
-/// Of this register map: 2.
+/// Of this register map: 3.
 pub const VERSION: u32 = 0x04;
 
 /// What the device has.
@@ -26,7 +26,7 @@ pub mod capability {
     pub const INTERRUPT: u32 = 0x2_0000;
 }
 
-/// The number that packets must carry: 0 after a reset, one more after every flush and wipe (1 after 65535).
+/// The number that packets must carry: 0 after a reset, one more after every flush, wipe and change of the key (1 after 65535).
 pub const EPOCH: u32 = 0x0c;
 
 /// Each bit written as 1 does something.
@@ -34,7 +34,7 @@ pub const CONTROL: u32 = 0x10;
 
 /// The fields of [`CONTROL`].
 pub mod control {
-    /// The constants are complete: items are taken from now on.
+    /// Use the constants: items are taken from now on; rejected unless every region is complete that is not optional.
     pub const READY: u32 = 0x1;
     /// Drop what is in flight, and begin a new epoch.
     pub const FLUSH: u32 = 0x2;
@@ -47,7 +47,7 @@ pub const STATUS: u32 = 0x14;
 
 /// The fields of [`STATUS`].
 pub mod status {
-    /// The constants are complete.
+    /// The constants are in use.
     pub const READY: u32 = 0x1;
     /// Something is in flight.
     pub const BUSY: u32 = 0x2;
@@ -76,6 +76,8 @@ pub mod error {
     pub const BEYOND: u32 = 0x20;
     /// A write of a constant while something was in flight.
     pub const LOCKED: u32 = 0x40;
+    /// Ready was written and a region was not complete.
+    pub const INCOMPLETE: u32 = 0x80;
     /// A packet without the mark or of another epoch was discarded.
     pub const FOREIGN: u32 = 0x100;
     /// A packet did not end where its header said.
@@ -83,7 +85,7 @@ pub mod error {
 }
 
 /// The causes of [`ERROR`], in words.
-pub const CAUSES: [(u32, &str); 9] = [
+pub const CAUSES: [(u32, &str); 10] = [
     (0x1, "no register has this address"),
     (0x2, "an address was not a multiple of 4"),
     (0x4, "a write did not cover its word"),
@@ -91,6 +93,7 @@ pub const CAUSES: [(u32, &str); 9] = [
     (0x10, "a read of what can only be written"),
     (0x20, "a write beyond the last word of a constant, or where there is none"),
     (0x40, "a write of a constant while something was in flight"),
+    (0x80, "ready was written and a region was not complete"),
     (0x100, "a packet without the mark or of another epoch was discarded"),
     (0x200, "a packet did not end where its header said"),
 ];
@@ -335,7 +338,7 @@ pub mod coproc {
     pub const SQUARE: Region = Region { number: 1, bits: |n, _w, _d| 2 * n };
     /// `n`.
     pub const MODULUS: Region = Region { number: 2, bits: |n, _w, _d| n };
-    /// `lambda`, written where the device is to decrypt.
+    /// `lambda`, for decryption (optional).
     pub const LAMBDA: Region = Region { number: 3, bits: |n, _w, _d| n };
     /// `-1 / n^2 mod 2^W` (core 1).
     pub const INVERSE: Region = Region { number: 4, bits: |_n, w, _d| w };

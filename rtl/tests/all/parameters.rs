@@ -92,6 +92,8 @@ const BAD: &[(&str, &[&str], &str)] = &[
     ("stream_widen", &["Width=0"], "Width must be at least 1"),
     ("stream_widen", &["Beats=1"], "Beats must be at least 2"),
     ("stream_widen", &["Gapless=2"], "Gapless is 0 or 1"),
+    ("key_slot", &["RegionWords=320'd513"], "a region has at most 512 words"),
+    ("key_slot", &["RegionWords=320'd4", "Optional=32'd2"], "an optional region has words"),
     ("accelerator_registers", &["CountBits=0"], "CountBits is 1 to 32"),
     ("accelerator_registers", &["CountBits=33"], "CountBits is 1 to 32"),
     ("accelerator_registers", &["Branches=256"], "Branches is 1 to 255"),
@@ -359,6 +361,10 @@ const BAD: &[(&str, &[&str], &str)] = &[
 
 /// Parameter sets at the edges of what is allowed.
 const GOOD: &[(&str, &[&str])] = &[
+    ("block_encryptor", &["Blocks=2", "Lanes=1"]),
+    ("block_encryptor", &["Blocks=4", "Lanes=2"]),
+    ("key_slot", &["RegionWords=320'd1", "Optional=32'd1"]),
+    ("key_slot", &["RegionWords=320'd512"]),
     ("bit_sync", &["Value=1"]),
     ("config_register", &["Bits=1", "IndexBits=1"]),
     ("config_register", &["Bits=64", "IndexBits=1"]),

@@ -266,7 +266,13 @@ fn writes_that_are_lost_are_seen() {
     place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
     let refused = ErrorKind::Refused { address: register::CONTROL };
     is(&Mesa::open(Box::new(place.faulty.clone())).unwrap_err(), refused.clone());
-    is(&place.device.load_key(&place.key).unwrap_err(), ErrorKind::NotReady);
+    is(&place.device.load_key(&place.key).unwrap_err(), refused.clone());
+    place.faulty.set(None);
+    place.device.wipe().unwrap();
+    let mut empty = Mesa::open(Box::new(place.faulty.clone())).unwrap();
+    place.faulty.set(Some(Fault::LostWrites(register::CONTROL)));
+    is(&empty.load_key(&place.key).unwrap_err(), ErrorKind::NotReady);
+    drop(empty);
     place.faulty.set(None);
     place.device.load_key(&place.key).unwrap();
     place.works();

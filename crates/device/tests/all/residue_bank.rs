@@ -52,7 +52,7 @@ impl Transport for Bank {
     fn read(&mut self, address: u32) -> Result<u32, Error> {
         Ok(match address {
             IDENTITY => u32::from_be_bytes(*b"RESB"),
-            VERSION => 2,
+            VERSION => 3,
             EPOCH => self.epoch,
             STATUS => self.ready.into(),
             VALUE => {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::common::{EPOCH, Fault, Shared, header, is, key};
+use crate::common::{EPOCH, Fault, Recorder, Shared, header, is, key, load};
 use hearith_device::coproc::{Command, Coproc, Core, CrtCoproc, LoadedCoproc, Operation, Refusal, Scalars};
 use hearith_device::{Device, Error, ErrorKind, Exchange, Marks, Transport, Trust};
 use hearith_paillier::{
@@ -21,7 +21,6 @@ use rug::integer::Order;
 
 const CONTROL: u32 = 0x10;
 const ERROR: u32 = 0x18;
-const READY: u32 = 1;
 const FLUSH: u32 = 2;
 const LOCKED: u32 = 64;
 /// The region of the modulus.
@@ -837,10 +836,16 @@ fn what_no_driver_does_is_refused() {
     let answer = simulated.drain(60_000).concat();
     assert_eq!((answer[8], &answer[16..]), (0, &1_u128.to_le_bytes()[..]));
     // Moduli, of 64 bits in two words.
+    let loaded = Recorder::session(&COPROC_64, |transport| {
+        let mut device = Coproc::open(transport).unwrap();
+        let private = key(64);
+        device.load_key(private.public()).unwrap();
+        device.encrypt(&plaintexts(private.public(), &mut Random::new(7), 1).0).unwrap();
+    });
     for (low, high, code) in [(6, 1 << 31, 5), (7, 1 << 30, 6), (7, 1 << 31, 0)] {
-        simulated.write(MODULUS, low).unwrap();
-        simulated.write(MODULUS + 4, high).unwrap();
-        simulated.write(CONTROL, READY).unwrap();
+        let others = loaded.constants.iter().copied().filter(|(address, _)| ![MODULUS, MODULUS + 4].contains(address));
+        let constants: Vec<_> = others.chain([(MODULUS, low), (MODULUS + 4, high)]).collect();
+        load(&mut simulated, &constants).unwrap();
         assert_eq!(codes(&mut simulated, &[1]), [code]);
     }
 }

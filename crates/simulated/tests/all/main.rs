@@ -19,6 +19,8 @@ mod coproc;
 mod dghv;
 #[cfg(all(feature = "mesa", feature = "mesa-dual", feature = "rns"))]
 mod distrust;
+#[cfg(all(feature = "coproc", feature = "dghv", feature = "mesa", feature = "mesa-dual", feature = "rns"))]
+mod keys;
 #[cfg(feature = "mesa")]
 mod mesa;
 #[cfg(feature = "mesa-dual")]

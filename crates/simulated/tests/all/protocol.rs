@@ -291,6 +291,17 @@ fn what_is_queued_over_a_flush_is_never_answered() {
     }
 }
 
+/// Fills every region with words that are no key, and lets the device use them.
+fn fill(device: &mut Simulated) {
+    for region in (KEY..2 * KEY).step_by(0x800) {
+        let words = (region..).step_by(4).take_while(|&address| device.write(address, 1).is_ok()).count();
+        assert!(words <= 512);
+    }
+    assert_eq!(device.read(ERROR).unwrap(), BEYOND);
+    device.write(ERROR, BEYOND).unwrap();
+    device.write(CONTROL, READY).unwrap();
+}
+
 /// Expects a refusal with this cause alone.
 #[track_caller]
 fn refused(device: &mut Simulated, result: Result<(), hearith_device::Error>, address: u32, cause: u32) {
@@ -347,7 +358,7 @@ fn what_cannot_be_is_refused_and_noted() {
         (0, 0, 0)
     );
     // While something is in flight constants are locked.
-    device.write(CONTROL, READY).unwrap();
+    fill(device);
     device.queue(&[header(0, 1, 1), vec![1; 16]].concat(), true, 100);
     let result = device.write(KEY, 1);
     refused(device, result, KEY, LOCKED);
@@ -389,9 +400,13 @@ fn the_key_check_is_the_crc_of_what_was_written() {
     }
     assert_eq!(check(KEY, 0), 0x2144_df1c, "crc32(bytes(4))");
     assert_eq!(check(CONTROL, FLUSH), 0x2144_df1c);
-    assert_eq!(check(CONTROL, READY), 0);
     check(KEY, 1);
     assert_eq!(check(CONTROL, WIPE), 0);
+    fill(&mut device);
+    assert_eq!(device.read(KEY_CHECK).unwrap(), 0);
+    // The first word of another key, and not of the region that it is in.
+    device.write(KEY + 4, 0).unwrap();
+    assert_eq!(device.read(KEY_CHECK).unwrap(), 0x2144_df1c);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 pub mod faulty;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use hearith_arith::natural::{add_assign, divide_exact, sub_assign};
@@ -53,6 +53,7 @@ pub mod cause {
     pub const READ_ONLY: u32 = 1 << 3;
     pub const WRITE_ONLY: u32 = 1 << 4;
     pub const BEYOND: u32 = 1 << 5;
+    pub const INCOMPLETE: u32 = 1 << 7;
     pub const FOREIGN: u32 = 1 << 8;
     pub const BROKEN: u32 = 1 << 9;
 }
@@ -87,6 +88,8 @@ pub struct FakeMesa {
     crc: u32,
     high: u32,
     regions: Vec<[u32; 512]>,
+    /// Words that were written since the constants were cleared.
+    written: HashSet<(u32, u32)>,
     /// Packets taken while there was no key: one waits, the device takes no more.
     waiting: VecDeque<Vec<u8>>,
     /// Packets that wait to be taken from the device.
@@ -109,6 +112,7 @@ impl FakeMesa {
             crc: 0,
             high: 0,
             regions: vec![[0; 512]; 32],
+            written: HashSet::new(),
             waiting: VecDeque::new(),
             answers: VecDeque::new(),
             counters: [0; 5],
@@ -131,6 +135,11 @@ impl FakeMesa {
         if number < 15 { bits.div_ceil(32) } else { 0 }
     }
 
+    /// Whether every word of every region was written.
+    fn is_whole(&self) -> bool {
+        self.written.len() as u32 == (0..32).map(Self::words).sum::<u32>()
+    }
+
     /// Notes a cause.
     fn refuse<T>(&mut self, cause: u32) -> Result<T, Refused> {
         self.error |= cause;
@@ -148,7 +157,7 @@ impl FakeMesa {
             || u32::from(self.ready) | u32::from(!self.waiting.is_empty()) << 1 | u32::from(self.error != 0) << 3;
         Ok(match address {
             IDENTITY => u32::from_be_bytes(*b"MESA"),
-            VERSION => 2,
+            VERSION => 3,
             CAPABILITY => 15 | 2 << 8 | 1 << 17,
             EPOCH => self.epoch.into(),
             STATUS => status(),
@@ -177,6 +186,7 @@ impl FakeMesa {
             return self.refuse(cause::UNALIGNED);
         }
         match address {
+            CONTROL if value & (READY | WIPE) == READY && !self.is_whole() => return self.refuse(cause::INCOMPLETE),
             CONTROL => self.control(value),
             ERROR => self.error &= !value,
             INTERRUPT => self.interrupt &= !value,
@@ -188,7 +198,10 @@ impl FakeMesa {
                 if word >= Self::words(number) {
                     return self.refuse(cause::BEYOND);
                 }
-                self.ready = false;
+                if self.ready {
+                    self.control(WIPE);
+                }
+                self.written.insert((number, word));
                 self.crc = crc(if word == 0 { 0 } else { self.crc }, value);
                 self.regions[number as usize][word as usize] = value;
             }
@@ -205,6 +218,7 @@ impl FakeMesa {
         }
         if value & WIPE != 0 {
             self.regions.fill([0; 512]);
+            self.written.clear();
             self.ready = false;
         } else if value & READY != 0 {
             self.ready = true;

@@ -121,6 +121,64 @@ impl Transport for Shared {
     }
 }
 
+/// What a driver did with a device: the words of constants that it wrote, with their addresses, and the packets that it sent, each with its answer.
+#[derive(Clone, Default)]
+pub struct Session {
+    pub constants: Vec<(u32, u32)>,
+    pub packets: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// A simulated device whose session is kept.
+pub struct Recorder {
+    device: Simulated,
+    session: Arc<Mutex<Session>>,
+}
+
+impl Recorder {
+    /// The session of a driver with a device fresh from its reset.
+    pub fn session(design: &'static Design, work: impl FnOnce(Box<dyn Transport>)) -> Session {
+        let session = Arc::new(Mutex::new(Session::default()));
+        work(Box::new(Self { device: Simulated::new(design).unwrap(), session: session.clone() }));
+        let session = session.lock().unwrap().clone();
+        assert!(!session.packets.is_empty());
+        session
+    }
+}
+
+impl Transport for Recorder {
+    fn describe(&self) -> String {
+        self.device.describe()
+    }
+
+    fn read(&mut self, address: u32) -> Result<u32, Error> {
+        self.device.read(address)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), Error> {
+        if address >= 0x1_0000 {
+            self.session.lock().unwrap().constants.push((address, value));
+        }
+        self.device.write(address, value)
+    }
+
+    fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        let Exchange { input, output, header, input_item, output_item, quiet_cycles } = exchange;
+        self.device.exchange(Exchange { input, output, header, input_item, output_item, quiet_cycles })?;
+        self.session.lock().unwrap().packets.push((input.to_vec(), output.to_vec()));
+        Ok(())
+    }
+
+    fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
+        self.device.synchronise(marks)
+    }
+}
+
+/// Writes constants, one word after the other, and lets the device use them.
+pub fn load(device: &mut Simulated, constants: &[(u32, u32)]) -> Result<(), Error> {
+    constants.iter().try_for_each(|&(address, word)| device.write(address, word))?;
+    device.write(0x10, 1)
+}
+
 /// The register with the present epoch.
 pub const EPOCH: u32 = 0x0c;
 
