@@ -4,8 +4,8 @@ while nothing is inside.
 Bounded model checking from reset (yosys-smtbmc, Yices), deep enough for two whole operations; a cover run first shows that a result is
 reached. Each core's result is compared with the plain arithmetic of the solver, and the output stream with its contract: an item stays,
 unchanged, until it is taken. The blocks of rtl/lib have harnesses of their own in synth/formal, which follow items through. With --mutants each of
-those proofs is run again on a block with a mistake in it, and must fail. Of whole decryptors, one thing is checked: that a flush or a wipe reaches
-every register that holds anything of a ciphertext.
+those proofs is run again on a block with a mistake in it, and must fail. Of whole decryptors and the co-processor, one thing is checked: that a flush
+or a wipe reaches every register that holds anything of a ciphertext.
 """
 
 import argparse
@@ -320,17 +320,23 @@ def find_mistake(name, mistake):
 
 
 # Registers that need no reset, by module (none named: all of them): products of digits that are reset, and sums that are cleared with them, as are digits by
-# the row that drops them; the bus's own words; where in a packet the host is, which a flush must not forget; the reset itself.
+# the row that drops them; the bus's own words; where in a packet the host is, which a flush must not forget; what a memory gave last, which its wipe reads over;
+# the reset itself.
 NOT_RESET = {
     "accelerator_registers": set(),
     "axil_port": set(),
     "dual_word": set(),
     "mont_word": {"p_q", "x_q", "gen_m.q", "gen_m.q_q"},
     "packet_in": {"state_q"},
+    "ram_1r1w": {"read_data_o", "read_word_q"},
     "reset_sync": set(),
 }
 
-TOPS = {"mesa": {"N": 64, "Stages": 2, "StreamBits": 32}, "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "StreamBits": 32}}
+TOPS = {
+    "mesa": {"N": 64, "Stages": 2, "StreamBits": 32},
+    "mesa_dual": {"N": 64, "Lanes": 2, "W": 16, "StreamBits": 32},
+    "coproc": {"N": 64, "Contexts": 2, "Groups": 4, "StreamBits": 32},
+}
 
 
 # Flip-flops by Yosys's names: those without reset, and those whose reset waits for their enable.
