@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Prints what this machine has of the things that HEARITH_REQUIRE lists (see crates/testing), with commas between them: engines that its CPU
-# can run, and all that scripts/setup.sh installs. Continuous integration sets the variable to it, so that no test is left out silently there.
+# Prints what this machine has of the things that HEARITH_REQUIRE lists (see crates/testing), with
+# commas between them: engines that its CPU can run, rights of processes, and all that
+# scripts/setup.sh installs. Continuous integration sets the variable to it, so that no test is left
+# out silently there.
 set -euo pipefail
 list=(serial verilator cocotb valgrind phe phe-suite duckdb command chromium postgres)
 flags=" $(sed -n 's/^flags[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1 || true) "
@@ -12,5 +14,14 @@ if [[ $flags == *" avx512f "* && $flags == *" avx512dq "* && $flags == *" avx512
 fi
 if [ "$(id -u)" -eq 0 ] && command -v buildah >/dev/null; then
     list+=(buildah)
+fi
+# Namespaces of processes, which containers may forbid: one with the caller's rights, or as nobody in particular.
+if unshare --pid true 2>/dev/null || unshare --user --pid true 2>/dev/null; then
+    list+=(namespaces)
+fi
+# The right to choose the next process's id; writing what is there changes nothing that matters.
+last=/proc/sys/kernel/ns_last_pid
+if { cat "$last" >"$last"; } 2>/dev/null; then
+    list+=(last-pid)
 fi
 (IFS=,; echo "${list[*]}")
