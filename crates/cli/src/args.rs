@@ -610,8 +610,8 @@ pub struct Convert {
     /// From residues to integers
     #[arg(long)]
     pub back: bool,
-    /// Moduli, pairwise coprime [default: as many of the special primes as the integers have words; with --back those
-    /// that a Parquet file names]
+    /// Moduli, pairwise coprime [default: as many of the special primes as hold every integer of --modulus-bits; with
+    /// --back those that a Parquet file names]
     #[arg(long, value_delimiter = ',', value_name = "Q,...")]
     pub primes: Vec<u64>,
     /// Where the moduli come from otherwise.
@@ -620,10 +620,13 @@ pub struct Convert {
     /// Write integers in hexadecimal
     #[arg(long, requires = "back")]
     pub hex: bool,
+    /// Write integers from -Q/2 to below Q/2, where Q is the product of the moduli, instead of those from 0 to below Q
+    #[arg(long, requires = "back")]
+    pub centred: bool,
     /// Believe the device that --engine names, whose residues are checked otherwise
     #[arg(long, conflicts_with = "back")]
     pub unchecked_device: bool,
-    /// Integers, one a line, decimal or 0x...; with --back residues, Parquet or CSV; - for standard input
+    /// Integers from -Q/2 to below Q, one a line, decimal or 0x...; with --back residues, Parquet or CSV; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// Residues, Parquet or else CSV as the name says; with --back integers; - for standard output

@@ -6,7 +6,7 @@ pub mod integers;
 mod primes;
 mod tables;
 
-use hearith_rns::{Basis, Bounds, PrimeSearch, SpecialPrime};
+use hearith_rns::{Basis, Bounds, ErrorKind, PrimeSearch, SpecialPrime};
 
 use crate::args::{Convert, Rns, Search};
 use crate::failure::Failure;
@@ -37,20 +37,27 @@ impl Search {
 }
 
 impl Convert {
-    /// The moduli named, or the largest special primes, as many as an integer has words.
+    /// The moduli named, or as many of the largest special primes as hold every integer of the length asked for.
     fn moduli(&self) -> Result<Vec<u64>, Failure> {
-        if !self.primes.is_empty() {
-            return Ok(self.primes.clone());
+        match self.primes.is_empty() {
+            false => Ok(self.primes.clone()),
+            true => self.search.search().moduli().map_err(|error| match error.kind() {
+                ErrorKind::TooFewPrimes { .. } => {
+                    Failure::new(error).noting("allow more --terms or a longer --max-word")
+                }
+                _ => Failure::new(error),
+            }),
         }
-        let moduli = self.search.primes()?.map(|prime| prime.modulus());
-        let wanted = self.search.search().words() as usize;
-        let moduli: Vec<u64> = moduli.take(wanted).collect();
-        match moduli.len() {
-            found if found == wanted => Ok(moduli),
-            found => Err(Failure::new(format!(
-                "{wanted} special primes are needed and there are {found}: allow more --terms or a longer --max-word"
-            ))),
+    }
+
+    /// As [`moduli`](Self::moduli), for a table of so many columns. Older tables have a prime a word, the last one less
+    /// than holds every integer.
+    fn moduli_of_columns(&self, columns: usize) -> Result<Vec<u64>, Failure> {
+        let mut moduli = self.moduli()?;
+        if self.primes.is_empty() && columns == self.search.search().words() as usize {
+            moduli.truncate(columns);
         }
+        Ok(moduli)
     }
 
     fn basis(&self, session: &Session, moduli: &[u64]) -> Result<Basis, Failure> {

@@ -98,6 +98,14 @@ pub enum ErrorKind {
         /// The word length given.
         word_bits: u32,
     },
+    /// A search finds too few primes.
+    #[error("the {found} special primes that there are do not make up integers of {bits} bits")]
+    TooFewPrimes {
+        /// Primes found.
+        found: usize,
+        /// Bits of the integers.
+        bits: u32,
+    },
     /// Two moduli of a basis have a factor in common.
     #[error("the moduli {first} and {second} are not coprime")]
     NotCoprime {

@@ -1,8 +1,9 @@
 //! The search for special primes that a transform and a residue unit can use.
 
 use crate::special::{ceil_log2, check_word_bits};
-use crate::{Error, SpecialPrime};
+use crate::{Error, ErrorKind, SpecialPrime};
 use hearith_arith::natural::word::is_prime;
+use hearith_arith::natural::{bit_length, product};
 
 /// How long the residue unit's sum before folding is taken to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -88,6 +89,27 @@ impl PrimeSearch {
         let word_bits = self.word_bits;
         let moduli = betas.into_iter().map(move |beta| (1 << word_bits) - beta);
         Ok(moduli.filter(|&modulus| is_prime(modulus)).map(move |modulus| SpecialPrime::found(word_bits, modulus)))
+    }
+
+    /// The fewest of the largest primes whose product is above every integer of `modulus_bits` bits, in the order of
+    /// [`primes`](Self::primes): often one more than an integer has words, as each prime is a little below `2^v`. Without
+    /// sign, all integers below `2^modulus_bits` are told apart by their residues; with one, those from
+    /// `-2^(modulus_bits - 1)` to `2^(modulus_bits - 1) - 1`.
+    ///
+    /// # Errors
+    /// As [`primes`](Self::primes); [`ErrorKind::TooFewPrimes`](crate::ErrorKind::TooFewPrimes).
+    pub fn moduli(&self) -> Result<Vec<u64>, Error> {
+        let (mut whole, mut moduli) = (vec![1], Vec::new());
+        for prime in self.primes()? {
+            moduli.push(prime.modulus());
+            whole = product(&whole, &[prime.modulus()]);
+            whole.truncate(bit_length(&whole).div_ceil(64) as usize);
+            if bit_length(&whole) > self.modulus_bits {
+                return Ok(moduli);
+            }
+        }
+        let (found, bits) = (moduli.len(), self.modulus_bits);
+        Err(ErrorKind::TooFewPrimes { found, bits }.into())
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -196,6 +218,21 @@ mod tests {
         let found: Vec<u64> = search.primes().unwrap().map(|prime| prime.modulus()).collect();
         assert!(found.len() > 20);
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_moduli_hold_every_integer_and_none_is_too_many() {
+        for bits in (31..700).step_by(7).chain([60, 61, 64, 120, 359, 360, 390]) {
+            let search = PrimeSearch { modulus_bits: bits, ..search(13, 360, 62, 5, Bounds::Paper) };
+            let moduli = search.moduli().unwrap();
+            let exact = |moduli: &[u64]| moduli.iter().fold(rug::Integer::from(1), |product, &prime| product * prime);
+            assert!(exact(&moduli) >= rug::Integer::from(1) << bits, "{bits} bits");
+            assert!(exact(&moduli[1..]) < rug::Integer::from(1) << bits, "{bits} bits");
+            let largest: Vec<u64> = search.primes().unwrap().take(moduli.len()).map(|prime| prime.modulus()).collect();
+            assert_eq!(moduli, largest);
+        }
+        let error = search(13, 360, 60, 4, Bounds::Paper).moduli().unwrap_err();
+        assert_eq!(error.to_string(), "the 9 special primes that there are do not make up integers of 360 bits");
     }
 
     #[test]

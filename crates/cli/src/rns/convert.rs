@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hearith_arith::natural::{to_decimal, to_hexadecimal};
+use hearith_arith::natural::{Secret, difference, less, resized, shifted_down, to_decimal, to_hexadecimal};
 use hearith_rns::Residues;
 
 use super::integers::Integers;
@@ -76,8 +76,9 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
         let residues = tables::residues(&table.name, &piece.batch, &moduli, piece.first_row)?;
         let numbers = watch.compute(|| basis.numbers(&residues)).map_err(Failure::new)?;
         for number in numbers.rows() {
-            let text = if command.hex { to_hexadecimal(number) } else { to_decimal(number) };
-            let written = writeln!(output, "{text}");
+            let (sign, magnitude) = command.signed(number, basis.product());
+            let text = if command.hex { to_hexadecimal(&magnitude) } else { to_decimal(&magnitude) };
+            let written = writeln!(output, "{sign}{text}");
             written.map_err(|error| Failure::writing(output.name(), error))?;
         }
         rows = piece.end_row();
@@ -89,11 +90,23 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
     Ok(())
 }
 
+impl Convert {
+    /// Sign and magnitude of the integer that stands for this residue class: the natural one, or with `--centred` that
+    /// from `-Q/2` up to below `Q/2`.
+    fn signed(&self, number: &[u64], product: &[u64]) -> (&'static str, Secret) {
+        let half = shifted_down(product, 1);
+        match self.centred && less(number, &difference(product, &half)) == 0 {
+            true => ("-", difference(product, number)),
+            false => ("", resized(number, number.len())),
+        }
+    }
+}
+
 /// The moduli that the table names, which `--primes` may not contradict, or else those of the options.
 fn moduli_of(command: &Convert, table: &Table) -> Result<Vec<u64>, Failure> {
     match tables::moduli(&table.name, &table.schema)? {
         Some(named) if command.primes.is_empty() || command.primes == named => Ok(named),
         Some(_) => Err(Failure::at(&table.name, "its residues are to other moduli than --primes names")),
-        None => command.moduli(),
+        None => command.moduli_of_columns(table.schema.fields().len()),
     }
 }

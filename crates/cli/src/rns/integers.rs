@@ -1,8 +1,8 @@
-//! Files of natural numbers, one a line: decimal, or hexadecimal after `0x`.
+//! Files of integers, one a line: decimal, or hexadecimal after `0x`, and a minus before either.
 
 use std::io::{BufRead, Read};
 
-use hearith_arith::natural::{bit_length, less, parse};
+use hearith_arith::natural::{bit_length, difference, is_zero, less, parse, shifted_down};
 use hearith_arith::{ArithError, Batch};
 
 use crate::failure::Failure;
@@ -10,11 +10,12 @@ use crate::failure::Failure;
 /// Bytes of the longest line that is read, its line feed included; no number that a basis holds is longer.
 const LONGEST: usize = 1 << 16;
 
-/// A file of numbers below a bound, read batch by batch.
+/// A file of integers from `-Q/2` to below `Q`, read batch by batch: each as the number from 0 to below `Q` that has its
+/// residues.
 pub struct Integers<R> {
     name: String,
     input: R,
-    /// The bound; every number takes as many limbs.
+    /// `Q`; every number takes as many limbs.
     bound: Vec<u64>,
     rows: usize,
     line: u64,
@@ -22,7 +23,7 @@ pub struct Integers<R> {
 }
 
 impl<R: BufRead> Integers<R> {
-    /// Numbers below `bound` from an input, called `name` in errors, `rows` at a time.
+    /// Integers from `-bound / 2` to below `bound` from an input, called `name` in errors, `rows` at a time.
     pub fn new(name: String, input: R, bound: &[u64], rows: usize) -> Self {
         Self { name, input, bound: bound.to_vec(), rows, line: 0, done: false }
     }
@@ -51,20 +52,46 @@ impl<R: BufRead> Integers<R> {
             return Err(Failure::at(&self.name, what));
         }
         let text = text.trim_ascii();
-        let outcome = match parse(text, row) {
-            Ok(()) if less(row, &self.bound) == 0 => Err(ArithError::TooLarge),
-            outcome => outcome,
+        let outcome = match text.strip_prefix(b"-") {
+            Some(magnitude) => self.negative(magnitude, row),
+            None => self.natural(text, row),
         };
-        outcome.map(|()| true).map_err(|wrong| {
-            let what = match wrong {
-                ArithError::TooLarge => {
-                    let bits = bit_length(&self.bound);
-                    format!("not below the product of the moduli, which has {bits} bits")
-                }
-                other => other.to_string(),
-            };
-            Failure::at(&self.name, format!("line {}: {what}", self.line))
-        })
+        outcome.map(|()| true).map_err(|what| Failure::at(&self.name, format!("line {}: {what}", self.line)))
+    }
+
+    fn natural(&self, digits: &[u8], row: &mut [u64]) -> Result<(), String> {
+        let beyond = || format!("not below the product of the moduli, which has {} bits", bit_length(&self.bound));
+        match parse(digits, row) {
+            Ok(()) if less(row, &self.bound) == 1 => Ok(()),
+            Ok(()) | Err(ArithError::TooLarge) => Err(beyond()),
+            Err(error) => Err(not_an_integer(error)),
+        }
+    }
+
+    /// `Q - m` for `-m`.
+    fn negative(&self, magnitude: &[u8], row: &mut [u64]) -> Result<(), String> {
+        let half = shifted_down(&self.bound, 1);
+        let beyond = || {
+            let bits = bit_length(&self.bound);
+            format!("below minus half the product of the moduli, which has {bits} bits")
+        };
+        match parse(magnitude, row) {
+            Ok(()) if is_zero(row) == 1 => Ok(()),
+            Ok(()) if less(&half, row) == 0 => {
+                row.copy_from_slice(&difference(&self.bound, row));
+                Ok(())
+            }
+            Ok(()) | Err(ArithError::TooLarge) => Err(beyond()),
+            Err(ArithError::NoNumber | ArithError::Negative) => Err(not_an_integer(ArithError::NotANumber)),
+            Err(error) => Err(not_an_integer(error)),
+        }
+    }
+}
+
+fn not_an_integer(error: ArithError) -> String {
+    match error {
+        ArithError::NotANumber => "not an integer, decimal or hexadecimal after 0x".to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -104,11 +131,24 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_line() {
         let wrong = |text: &str| batches(text, &[10], 2).unwrap_err();
-        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: not a natural number, decimal or hexadecimal after 0x");
+        assert_eq!(wrong("1\n2\n3.5\n"), "in.txt: line 3: not an integer, decimal or hexadecimal after 0x");
         assert_eq!(wrong("10"), "in.txt: line 1: not below the product of the moduli, which has 4 bits");
-        assert_eq!(wrong("9\n-1\n"), "in.txt: line 2: a negative number");
+        let low = "in.txt: line 2: below minus half the product of the moduli, which has 4 bits";
+        assert_eq!(wrong("9\n-6\n"), low);
+        assert_eq!(wrong(&format!("9\n-{}\n", "1".repeat(60_000))), low);
+        for text in ["-", "--1", "-+1", "+1", "-0x", "- 1", "-1.5", "0x-1"] {
+            assert_eq!(wrong(text), "in.txt: line 1: not an integer, decimal or hexadecimal after 0x", "{text}");
+        }
         assert_eq!(wrong("9\n\n9\n"), "in.txt: line 2: there is no integer");
         assert!(wrong(&"1".repeat(60_000)).contains("not below the product"));
+    }
+
+    #[test]
+    fn negative_integers_are_those_of_their_residue_class() {
+        let read = |text: &str, bound: u64| batches(text, &[bound], 9).unwrap()[0].as_limbs().to_vec();
+        assert_eq!(read("-0\n-1\n-5\n-0x4\n9", 10), [0, 9, 5, 6, 9]);
+        assert_eq!(read("-5\n-0\n10", 11), [6, 0, 10]);
+        assert!(batches("-6", &[11], 9).is_err(), "6 - 11 = -5 is closer to 0");
     }
 
     #[test]

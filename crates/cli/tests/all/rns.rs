@@ -9,8 +9,9 @@ use hearith_arith::Engine;
 use hearith_columns::parquet::ParquetSource;
 use serde_json::Value;
 
-/// The twelve largest special primes of the paper's 360-bit ring, found with another program.
-const PRIMES: [u64; 12] = [
+/// The largest special primes of the paper's 360-bit ring, found with another program: twelve for its words, and one more,
+/// as the product of the twelve is a little below 2^360.
+const PRIMES: [u64; 13] = [
     1_073_692_673,
     1_073_643_521,
     1_073_479_681,
@@ -23,6 +24,7 @@ const PRIMES: [u64; 12] = [
     1_072_857_089,
     1_072_611_329,
     1_072_496_641,
+    1_071_628_289,
 ];
 
 /// A decimal number modulo a word, digit by digit.
@@ -47,7 +49,7 @@ fn numbers(count: usize, digits: usize) -> Vec<String> {
 }
 
 fn moduli(place: &Place) -> Vec<u64> {
-    let found: Value = serde_json::from_str(&place.ok("rns primes --count 12 --json").text()).unwrap();
+    let found: Value = serde_json::from_str(&place.ok("rns primes --count 13 --json").text()).unwrap();
     found["primes"].as_array().unwrap().iter().map(|prime| prime["modulus"].as_u64().unwrap()).collect()
 }
 
@@ -98,7 +100,7 @@ fn searches_that_cannot_be_are_refused() {
     place.write("in.txt", "1\n");
     place.fails(
         "rns convert --terms 4 --max-word 60 in.txt --out out.csv",
-        "12 special primes are needed and there are 9: allow more --terms",
+        "the 9 special primes that there are do not make up integers of 360 bits (allow more --terms or a longer --max-word)",
     );
 }
 
@@ -109,7 +111,7 @@ fn integers_become_residues_and_come_back() {
     assert_eq!(moduli, PRIMES);
     let numbers = numbers(9000, 108);
     place.write("in.txt", numbers.join("\n") + "\n");
-    let mut expected: String = (0..12).map(|index| format!("r{index}")).collect::<Vec<_>>().join(",") + "\n";
+    let mut expected: String = (0..13).map(|index| format!("r{index}")).collect::<Vec<_>>().join(",") + "\n";
     for number in &numbers {
         let residues: Vec<String> = moduli.iter().map(|&modulus| residue(number, modulus).to_string()).collect();
         writeln!(expected, "{}", residues.join(",")).unwrap();
@@ -126,6 +128,87 @@ fn integers_become_residues_and_come_back() {
             assert_eq!(back, numbers.join("\n") + "\n", "{engine} {table}");
         }
     }
+}
+
+/// An integer in hexadecimal modulo a word, digit by digit.
+fn signed_residue(hexadecimal: &str, modulus: u64) -> u64 {
+    let (negative, digits) = match hexadecimal.strip_prefix("-0x") {
+        Some(digits) => (true, digits),
+        None => (false, hexadecimal.strip_prefix("0x").unwrap()),
+    };
+    let wide = u128::from(modulus);
+    let rest = digits.chars().fold(0, |rest, digit| (rest * 16 + u128::from(digit.to_digit(16).unwrap())) % wide);
+    (if negative { (wide - rest) % wide } else { rest }) as u64
+}
+
+/// `2^bits`, and numbers just below and above, in hexadecimal without leading zeros.
+fn near_power(bits: u32) -> [String; 3] {
+    let (top, zeros) = (1 << (bits % 4), (bits / 4) as usize);
+    let below = format!("{:x}{}", top - 1, "f".repeat(zeros));
+    let below = below.trim_start_matches('0');
+    let above = format!("{top:x}{}1", "0".repeat(zeros.max(1) - 1));
+    [format!("0x{below}"), format!("0x{top:x}{}", "0".repeat(zeros)), format!("0x{above}")]
+}
+
+#[test]
+fn every_integer_of_the_promised_length_converts_and_comes_back() {
+    let place = Place::new();
+    let mut state = 7_u64;
+    let mut random = |bits: u32| {
+        let digits: String = (0..bits / 4)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                char::from_digit((state >> 60) as u32, 16).unwrap()
+            })
+            .collect();
+        let digits = digits.trim_start_matches('0').to_owned();
+        if digits.is_empty() { "0x0".to_owned() } else { format!("0x{digits}") }
+    };
+    for bits in [31, 32, 33, 59, 60, 61, 63, 64, 65, 89, 90, 91, 127, 128, 150, 256, 300, 359, 360, 361, 390, 600, 1000]
+    {
+        let [all_ones, ..] = near_power(bits);
+        let [most, half, _] = near_power(bits - 1);
+        let mut natural = vec!["0x0".to_owned(), "0x1".to_owned(), all_ones, most.clone(), half.clone()];
+        natural.extend((0..20).map(|_| random(bits)));
+        let mut centred = vec!["0x0".to_owned(), "-0x1".to_owned(), "0x1".to_owned(), most.clone()];
+        centred.extend([format!("-{most}"), format!("-{half}")]);
+        centred.extend(
+            (0..20).map(|_| random(bits - 1)).filter(|it| it != "0x0").map(|magnitude| format!("-{magnitude}")),
+        );
+        for (integers, sign) in [(natural, ""), (centred, "--centred")] {
+            place.write("in.txt", integers.join("\n"));
+            let options = format!("--quiet --terms 6 --modulus-bits {bits}");
+            place.ok(&format!("rns convert {options} in.txt --out out.csv"));
+            place.ok(&format!("rns convert {options} in.txt --out out.parquet"));
+            let found: Value =
+                serde_json::from_str(&place.ok(&format!("rns primes --terms 6 --modulus-bits {bits} --json")).text())
+                    .unwrap();
+            let primes = found["primes"].as_array().unwrap().iter().map(|prime| prime["modulus"].as_u64().unwrap());
+            let primes: Vec<u64> = primes.collect();
+            let table = place.read("out.csv");
+            for (line, integer) in table.lines().skip(1).zip(&integers) {
+                let residues = line.split(',').zip(&primes).map(|(cell, &prime)| (cell.parse::<u64>().unwrap(), prime));
+                let wrong = residues.clone().find(|&(residue, prime)| residue != signed_residue(integer, prime));
+                assert_eq!(wrong, None, "{bits} bits, {integer}");
+            }
+            assert_eq!(table.lines().count(), 1 + integers.len());
+            for name in ["out.csv", "out.parquet"] {
+                let back = place.ok(&format!("rns convert --back --hex {sign} {options} {name}")).text();
+                assert_eq!(back.lines().collect::<Vec<_>>(), integers, "{bits} bits, {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_with_a_prime_a_word_are_still_read() {
+    let place = Place::new();
+    let columns: Vec<String> = (0..12).map(|index| format!("r{index}")).collect();
+    let residues: Vec<String> = PRIMES[..12].iter().map(|prime| (1_000_000_007 % prime).to_string()).collect();
+    place.write("old.csv", format!("{}\n{}\n", columns.join(","), residues.join(",")));
+    assert_eq!(place.ok("rns convert --back old.csv").text(), "1000000007\n");
+    place.write("less.csv", "r0\n5\n");
+    place.fails("rns convert --back less.csv --out out.txt", "less.csv: 1 columns for 13 moduli");
 }
 
 #[test]
@@ -161,11 +244,11 @@ fn mistakes_are_named_with_file_and_line() {
             place.fails(&format!("rns convert --primes 7,11 in.txt --out {out}"), &format!("in.txt: {expected}"));
         }
     };
-    fails("1\n2\n3.5\n", "line 3: not a natural number");
-    fails("1\n-2\n", "line 2: a negative number");
+    fails("1\n2\n3.5\n", "line 3: not an integer");
+    fails("1\n-39\n", "line 2: below minus half the product of the moduli, which has 7 bits");
     fails("76\n77\n", "line 2: not below the product of the moduli, which has 7 bits");
     fails("1\n\n3\n", "line 2: there is no integer");
-    fails(&("5\n".repeat(20_000) + "x\n"), "line 20001: not a natural number");
+    fails(&("5\n".repeat(20_000) + "x\n"), "line 20001: not an integer");
     place.fails("rns convert missing.txt --out out.csv", "missing.txt: cannot read: No such file");
     place.fails("rns convert keys --out out.csv", "keys: cannot read: is a directory");
     place.write("in.txt", "1\n");

@@ -190,8 +190,8 @@ fn the_residue_bank_gives_the_residues_of_the_cpu() {
     let numbers: Vec<String> = (0..200).map(|at| nines[..1 + at * 107 / 199].to_owned()).collect();
     place.write("in.txt", format!("0\n1\n0xfffffffffffffffffffffffffffff\n{}\n", numbers.join("\n")));
     for table in ["csv", "parquet"] {
-        place.ok(&format!("rns convert --engine cpu in.txt --out cpu.{table}"));
-        let line = format!("rns convert --engine residue-bank --json in.txt --out bank.{table}");
+        place.ok(&format!("rns convert --engine cpu --modulus-bits 359 in.txt --out cpu.{table}"));
+        let line = format!("rns convert --engine residue-bank --modulus-bits 359 --json in.txt --out bank.{table}");
         if !available() {
             place.fails(&line, "engine residue-bank: the design residue_bank_360 has no model");
             continue;
@@ -210,7 +210,7 @@ fn the_residue_bank_gives_the_residues_of_the_cpu() {
 fn the_residue_bank_refuses_what_it_was_not_built_for() {
     let place = totals();
     place.write("in.txt", "1\n");
-    let convert = "rns convert --engine residue-bank in.txt --out out.csv";
+    let convert = "rns convert --engine residue-bank --modulus-bits 359 in.txt --out out.csv";
     place.fails(&format!("{convert} --primes 101,103"), "engine residue-bank: no residue bank has these 2 moduli");
     place.fails("rns primes --engine residue-bank", "the engine 'residue-bank' only converts integers to residues");
     place.fails(
