@@ -31,7 +31,8 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     combiner.check_enough().map_err(|error| Failure::at(&table.name, error))?;
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(command.shares.iter().map(|path| &**path));
-    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &combiner.schema())?;
+    let (mut sink, format) =
+        sink(command.out.as_deref(), command.format, &inputs, (&combiner.schema(), combiner.wide()))?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());

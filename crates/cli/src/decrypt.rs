@@ -49,7 +49,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     };
     let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
     let inputs = [&*command.input, &*command.key];
-    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &decryptor.schema())?;
+    let (mut sink, format) =
+        sink(command.out.as_deref(), command.format, &inputs, (&decryptor.schema(), decryptor.wide()))?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
@@ -85,12 +86,12 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where numbers go, and in what form.
+/// Where numbers go, and in what form; `wide` are the columns of numbers whose type may turn out to be narrower.
 pub(crate) fn sink(
     out: Option<&Path>,
     format: Option<Format>,
     inputs: &[&Path],
-    schema: &SchemaRef,
+    (schema, wide): (&SchemaRef, Vec<usize>),
 ) -> Result<(Sink, Format), Failure> {
     let out = out.unwrap_or(Path::new("-"));
     let output = Output::create(out, inputs)?;
@@ -99,7 +100,7 @@ pub(crate) fn sink(
         None => usual_format(out, &output)?,
     };
     let sink = match format {
-        Format::Parquet => Sink::parquet(output, schema.clone())?,
+        Format::Parquet => Sink::narrow_parquet(output, schema.clone(), wide)?,
         Format::Csv => Sink::csv(output, schema)?,
         Format::Tsv => Sink::tsv(output, schema)?,
         Format::Json => Sink::json(output, schema)?,

@@ -32,12 +32,13 @@ impl<W: Write> JsonSink<W> {
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
         let columns = batch.columns();
         let texts = columns.iter().map(|column| Texts::new(column)).collect::<Result<Vec<_>, _>>()?;
+        let nulls: Vec<_> = columns.iter().map(|column| column.logical_nulls()).collect();
         for row in 0..batch.num_rows() {
             self.output.write_all(if self.rows == 0 { b"\n{" } else { b",\n{" })?;
-            for (index, column) in columns.iter().enumerate() {
+            for (index, nulls) in nulls.iter().enumerate() {
                 let comma = if index == 0 { "" } else { "," };
                 write!(self.output, "{comma}{}:", self.names[index])?;
-                let value = match column.is_null(row) {
+                let value = match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
                     true => "null".to_owned(),
                     false => value(texts[index].text(row)?, self.bare[index]),
                 };

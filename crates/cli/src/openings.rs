@@ -57,7 +57,8 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
         return Err(Failure::at(&proof.name, what));
     }
     let inputs = [&*command.input, &*command.proof, &*command.key];
-    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &checker.schema())?;
+    let (mut sink, format) =
+        sink(command.out.as_deref(), command.format, &inputs, (&checker.schema(), checker.wide()))?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());

@@ -1,14 +1,30 @@
 //! The forms in which a table is written.
 
+use std::mem;
+
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use hearith_columns::csv::CsvSink;
+use hearith_columns::narrowed;
 use hearith_columns::parquet::{ParquetSink, WriteError};
 
 use crate::failure::Failure;
 use crate::json_sink::JsonSink;
 use crate::output::Output;
 use crate::table::TableSink;
+
+/// Bytes of batches that are held until all numbers are known; from then on each column has the type that its range asks for.
+const MOST_HELD: usize = 1 << 30;
+
+/// A Parquet file whose types depend on the numbers that come.
+struct Held {
+    output: Output,
+    schema: SchemaRef,
+    /// The columns of numbers whose type may turn out to be narrower.
+    wide: Vec<usize>,
+    batches: Vec<RecordBatch>,
+    bytes: usize,
+}
 
 /// A table being written.
 pub(crate) struct Sink {
@@ -18,9 +34,12 @@ pub(crate) struct Sink {
 
 enum Form {
     Parquet(ParquetSink<Output>),
+    Held(Held),
     Csv(CsvSink<Output>),
     Json(JsonSink<Output>),
     Table(TableSink<Output>),
+    /// After a failure.
+    Ended,
 }
 
 impl Sink {
@@ -28,6 +47,15 @@ impl Sink {
     pub(crate) fn parquet(output: Output, schema: SchemaRef) -> Result<Self, Failure> {
         Self::check_parquet(&output)?;
         Self::new(output, |output| Ok(Form::Parquet(ParquetSink::new(output, schema)?)))
+    }
+
+    /// Begins a Parquet file whose columns `wide`, of `Decimal256`, become `Decimal128` if all of their numbers fit.
+    pub(crate) fn narrow_parquet(output: Output, schema: SchemaRef, wide: Vec<usize>) -> Result<Self, Failure> {
+        if wide.is_empty() {
+            return Self::parquet(output, schema);
+        }
+        Self::check_parquet(&output)?;
+        Self::new(output, |output| Ok(Form::Held(Held { output, schema, wide, batches: Vec::new(), bytes: 0 })))
     }
 
     /// Refuses an output that cannot take a Parquet file.
@@ -69,7 +97,16 @@ impl Sink {
 
     /// Writes a batch.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+        if let Form::Held(held) = &mut self.form {
+            if held.takes(batch) {
+                return Ok(());
+            }
+            if let Form::Held(held) = mem::replace(&mut self.form, Form::Ended) {
+                self.form = Form::Parquet(held.released(&self.name, false)?);
+            }
+        }
         let written = match &mut self.form {
+            Form::Held(_) | Form::Ended => return Ok(()),
             Form::Parquet(sink) => sink.write(batch),
             Form::Csv(sink) => sink.write(batch),
             Form::Json(sink) => sink.write(batch),
@@ -81,11 +118,39 @@ impl Sink {
     /// Writes what comes last and completes the output.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let finished = match self.form {
+            Form::Held(held) => held.released(&self.name, true)?.finish(),
+            Form::Ended => return Ok(()),
             Form::Parquet(sink) => sink.finish(),
             Form::Csv(sink) => sink.finish(),
             Form::Json(sink) => sink.finish(),
             Form::Table(sink) => sink.finish(),
         };
         finished.map_err(|error| Failure::from_write(&self.name, error))?.commit()
+    }
+}
+
+impl Held {
+    /// Keeps a batch, if there is room for it.
+    fn takes(&mut self, batch: &RecordBatch) -> bool {
+        let bytes = self.bytes + batch.get_array_memory_size();
+        let takes = bytes <= MOST_HELD;
+        if takes {
+            self.bytes = bytes;
+            self.batches.push(batch.clone());
+        }
+        takes
+    }
+
+    /// The file, begun with what was held; in narrower types where `all` numbers are known.
+    fn released(self, name: &str, all: bool) -> Result<ParquetSink<Output>, Failure> {
+        let wide: &[usize] = if all { &self.wide } else { &[] };
+        let narrow = narrowed(&self.schema, wide, &self.batches);
+        let (schema, batches) = narrow.map_err(|error| Failure::at(name, error))?;
+        let write = || {
+            let mut sink = ParquetSink::new(self.output, schema)?;
+            batches.iter().try_for_each(|batch| sink.write(batch))?;
+            Ok(sink)
+        };
+        write().map_err(|error| Failure::from_write(name, error))
     }
 }

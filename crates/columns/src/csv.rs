@@ -253,10 +253,14 @@ impl<R: Read> Iterator for CsvSource<R> {
     }
 }
 
-/// A CSV stream being written; nulls are empty cells.
+/// A CSV stream being written. A null is an empty cell, and the empty text is `""`, as PostgreSQL and polars write and read
+/// them.
+///
+/// In a table of one column a null is `""` as well: many readers skip empty lines, and with them rows.
 #[derive(Debug)]
 pub struct CsvSink<W: Write> {
     writer: csv::Writer<W>,
+    delimiter: u8,
 }
 
 impl<W: Write> CsvSink<W> {
@@ -273,9 +277,13 @@ impl<W: Write> CsvSink<W> {
     /// # Errors
     /// A failure to write.
     pub fn delimited(output: W, schema: &Schema, delimiter: u8) -> Result<Self, WriteError> {
-        let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(output);
-        writer.write_record(schema.fields().iter().map(|field| field.name())).map_err(WriteError::from_csv)?;
-        Ok(Self { writer })
+        // The writer quotes all empty cells or none, so cells come to it with the quotes that they need.
+        let mut builder = csv::WriterBuilder::new();
+        let builder = builder.delimiter(delimiter).quote_style(csv::QuoteStyle::Never);
+        let mut sink = Self { writer: builder.from_writer(output), delimiter };
+        schema.fields().iter().try_for_each(|field| sink.write_text(field.name()))?;
+        sink.end_record()?;
+        Ok(sink)
     }
 
     /// Writes a batch.
@@ -283,16 +291,46 @@ impl<W: Write> CsvSink<W> {
     /// # Errors
     /// A column whose type has no text (nested types have one), or a failure to write.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
-        let columns = batch.columns().iter().map(|column| Texts::new(column));
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let columns = batch.columns().iter().map(|column| Ok((column.logical_nulls(), Texts::new(column)?)));
+        let columns = columns.collect::<Result<Vec<_>, WriteError>>()?;
         for row in 0..batch.num_rows() {
-            for column in &columns {
-                let text = Zeroizing::new(column.text(row)?);
-                self.writer.write_field(text.as_bytes()).map_err(WriteError::from_csv)?;
+            for (nulls, texts) in &columns {
+                match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                    true => self.write_cell(b"")?,
+                    false => self.write_text(&Zeroizing::new(texts.text(row)?))?,
+                }
             }
-            self.writer.write_record(None::<&[u8]>).map_err(WriteError::from_csv)?;
+            self.end_record()?;
         }
         Ok(())
+    }
+
+    /// A cell that is not null.
+    fn write_text(&mut self, text: &str) -> Result<(), WriteError> {
+        let special = |byte: &u8| *byte == self.delimiter || b"\"\r\n".contains(byte);
+        if !text.is_empty() && !text.as_bytes().iter().any(special) {
+            return self.write_cell(text.as_bytes());
+        }
+        let quotes = text.bytes().filter(|byte| *byte == b'"').count();
+        // All of its memory from the start: growing would leave a copy behind.
+        let mut quoted = Zeroizing::new(Vec::with_capacity(text.len() + quotes + 2));
+        quoted.push(b'"');
+        for byte in text.bytes() {
+            if byte == b'"' {
+                quoted.push(b'"');
+            }
+            quoted.push(byte);
+        }
+        quoted.push(b'"');
+        self.write_cell(&quoted)
+    }
+
+    fn write_cell(&mut self, cell: &[u8]) -> Result<(), WriteError> {
+        self.writer.write_field(cell).map_err(WriteError::from_csv)
+    }
+
+    fn end_record(&mut self) -> Result<(), WriteError> {
+        self.writer.write_record(None::<&[u8]>).map_err(WriteError::from_csv)
     }
 
     /// Gives the output back, everything written to it.
@@ -330,8 +368,8 @@ impl<'a> Texts<'a> {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::StringArray;
     use arrow_array::cast::AsArray;
+    use arrow_array::{DictionaryArray, Int8Array, StringArray};
 
     use super::*;
 
@@ -350,6 +388,26 @@ mod tests {
     fn cells_stay_what_they_were() {
         let text = "id,name,note\n007,\"a,b\",\n 1 ,\"say \"\"hi\"\"\",é\n1e5,\"two\nlines\",0.10\n";
         assert_eq!(rewritten(text), text);
+    }
+
+    #[test]
+    fn null_is_nothing_and_the_empty_text_is_quoted() {
+        let dept: ArrayRef = Arc::new(StringArray::from(vec![Some(""), None, Some("a\tb"), Some("\"")]));
+        let values = StringArray::from(vec![None, Some(""), Some("x")]);
+        let keys = Int8Array::from(vec![Some(1), Some(0), None, Some(2)]);
+        let site: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::new(values)));
+        let batch = RecordBatch::try_from_iter_with_nullable([("dept", dept, true), ("site", site, true)]).unwrap();
+        let written = |delimiter| {
+            let mut sink = CsvSink::delimited(Vec::new(), &batch.schema(), delimiter).unwrap();
+            sink.write(&batch).unwrap();
+            String::from_utf8(sink.finish().unwrap()).unwrap()
+        };
+        assert_eq!(written(b','), "dept,site\n\"\",\"\"\n,\na\tb,\n\"\"\"\",x\n");
+        assert_eq!(written(b'\t'), "dept\tsite\n\"\"\t\"\"\n\t\n\"a\tb\"\t\n\"\"\"\"\tx\n");
+        let lone = batch.project(&[0]).unwrap();
+        let mut sink = CsvSink::new(Vec::new(), &lone.schema()).unwrap();
+        sink.write(&lone).unwrap();
+        assert_eq!(sink.finish().unwrap(), b"dept\n\"\"\n\"\"\na\tb\n\"\"\"\"\n", "no empty lines");
     }
 
     #[test]

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
 use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, RecordBatch, UInt64Array};
 use arrow_buffer::i256;
@@ -102,6 +103,11 @@ impl<'a> Decryptor<'a> {
         self.reading.schema.clone()
     }
 
+    /// Which columns of the schema hold numbers as `Decimal256`: [`narrowed`] says which of them need it.
+    pub fn wide(&self) -> Vec<usize> {
+        self.reading.wide()
+    }
+
     /// Decrypts a batch of the table that was prepared for.
     ///
     /// # Errors
@@ -134,6 +140,13 @@ impl Reading {
     /// The schema of what comes out.
     pub(crate) fn schema(&self) -> SchemaRef {
         self.schema.clone()
+    }
+
+    /// Which columns of the schema hold numbers as `Decimal256`.
+    pub(crate) fn wide(&self) -> Vec<usize> {
+        let numbers = self.columns.iter().flat_map(|column| &column.parts);
+        let places = numbers.filter_map(|part| self.schema.index_of(&part.name).ok());
+        places.filter(|&place| matches!(self.schema.field(place).data_type(), DataType::Decimal256(..))).collect()
     }
 
     /// The encrypted columns.
@@ -430,6 +443,44 @@ fn number_field(column: &EncryptedColumn, part: &Part) -> Field {
         _ => DataType::Decimal256(Decimal256Type::MAX_PRECISION, scale),
     };
     Field::new(&part.name, kind, true)
+}
+
+/// The batches of one table with `Decimal128(38, scale)` instead of `Decimal256` in those of the columns `wide` whose
+/// numbers all fit, and their schema. DuckDB reads `Decimal256` in Parquet as doubles, and polars not at all.
+///
+/// # Errors
+/// None that a caller can cause.
+pub fn narrowed(
+    schema: &SchemaRef,
+    wide: &[usize],
+    batches: &[RecordBatch],
+) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
+    let most = i256::from_i128(10_i128.pow(Decimal128Type::MAX_PRECISION.into()));
+    let fits = |column: &Decimal256Array| column.iter().flatten().all(|value| -most < value && value < most);
+    let narrow = |&place: &usize| batches.iter().all(|batch| batch.column(place).as_primitive_opt().is_some_and(fits));
+    let narrow: Vec<usize> = wide.iter().copied().filter(narrow).collect();
+    let fields = schema.fields().iter().enumerate().map(|(place, field)| match field.data_type() {
+        &DataType::Decimal256(_, scale) if narrow.contains(&place) => {
+            let kind = DataType::Decimal128(Decimal128Type::MAX_PRECISION, scale);
+            Field::clone(field).with_data_type(kind)
+        }
+        _ => Field::clone(field),
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let batches = batches.iter().map(|batch| {
+        let columns = batch.columns().iter().zip(schema.fields());
+        let arrays = columns.map(|(column, field)| match field.data_type() {
+            &DataType::Decimal128(precision, scale) if column.data_type() != field.data_type() => {
+                let numbers = column.as_primitive::<Decimal256Type>().iter();
+                let numbers: Decimal128Array = numbers.map(|value| value.and_then(i256::to_i128)).collect();
+                Ok(Arc::new(numbers.with_precision_and_scale(precision, scale)?) as ArrayRef)
+            }
+            _ => Ok(column.clone()),
+        });
+        batch_of(&schema, arrays.collect::<Result<Vec<_>, Error>>()?)
+    });
+    let batches = batches.collect::<Result<Vec<_>, _>>()?;
+    Ok((schema, batches))
 }
 
 #[cfg(test)]

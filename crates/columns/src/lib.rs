@@ -67,7 +67,7 @@ mod wipe;
 pub use align::Alignment;
 pub use contents::{Contents, TableId};
 pub use csv::CsvFault;
-pub use decrypt::{Decrypted, Decryptor, OVERFLOW};
+pub use decrypt::{Decrypted, Decryptor, OVERFLOW, narrowed};
 pub use digest::{Digest, TableDigest};
 pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{CompanionFault, Error, ErrorKind, ParquetFault, Source};

@@ -128,6 +128,11 @@ impl<'a> Checker<'a> {
         self.reading.schema()
     }
 
+    /// As [`Decryptor::wide`](crate::Decryptor::wide).
+    pub fn wide(&self) -> Vec<usize> {
+        self.reading.wide()
+    }
+
     /// The numbers of a batch, shown by proofs of as many rows. They are those of the table with
     /// this digest: whoever calls computes it over all batches that are checked.
     ///

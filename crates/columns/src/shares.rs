@@ -142,6 +142,11 @@ impl<'a> Combiner<'a> {
         self.reading.schema()
     }
 
+    /// As [`Decryptor::wide`](crate::Decryptor::wide).
+    pub fn wide(&self) -> Vec<usize> {
+        self.reading.wide()
+    }
+
     /// The numbers of a batch, from shares of as many rows of each trustee, in the order in which they were added.
     ///
     /// # Errors

@@ -223,6 +223,27 @@ def test_a_whole_float_is_a_scale_and_another_is_none(keys):
             public.encrypt_column(pa.table({"x": [1]}), "x", scale=scale)
 
 
+def test_decimals_are_as_narrow_as_their_numbers(keys, tmp_path):
+    """The range and additions ask for 76 digits; polars reads no such column and DuckDB makes doubles of it."""
+    public, private = keys
+    pay = pa.array([Decimal("12345678901234567890.78"), Decimal("0.01"), None], pa.decimal128(38, 2))
+    plain = pa.array([Decimal(7), None, None], pa.decimal256(76, 0))
+    table = pa.table({"pay": pay, "plain": plain})
+    encrypted = public.encrypt_columns(table, {"pay": {"range": Decimal(10) ** 30}})
+    total = private.decrypt_columns(public.sum_columns(encrypted))
+    assert total.schema.field("pay").type == pa.decimal128(38, 2)
+    pq.write_table(total, tmp_path / "total.parquet")
+    assert pl.read_parquet(tmp_path / "total.parquet")["pay"].to_list() == [Decimal("12345678901234567890.79")]
+    rows = private.decrypt_columns(encrypted)
+    assert (rows.schema.field("pay").type, rows["pay"].to_pylist()) == (pa.decimal128(38, 2), pay.to_pylist())
+    assert rows.schema.field("plain").type == plain.type
+    most = pa.table({"pay": pa.array([Decimal("9" * 36 + ".99")] * 2, pa.decimal128(38, 2))})
+    large = public.sum_columns(public.encrypt_columns(most, {"pay": {"range": Decimal(10) ** 36}}))
+    found = private.decrypt_columns(large)["pay"]
+    assert found.type == pa.decimal256(76, 2)
+    assert str(found[0].as_py()) == "1999999999999999999999999999999999999.98"
+
+
 def test_nulls(keys):
     public, private = keys
     encrypted = public.encrypt_column(pa.table({"x": [1, None, 3]}), "x")

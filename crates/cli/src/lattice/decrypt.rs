@@ -28,7 +28,8 @@ pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<
     let prepare =
         |text: bool| LatticeDecryptor::new(&key, &schema, text).map_err(|error| Failure::at(&table.name, error));
     let inputs = [&*command.input, &*command.key];
-    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, &prepare(false)?.schema())?;
+    let (mut sink, format) =
+        sink(command.out.as_deref(), command.format, &inputs, (&prepare(false)?.schema(), vec![]))?;
     let mut decryptor = prepare(format != Format::Parquet)?;
 
     let mut watch = Stopwatch::start();

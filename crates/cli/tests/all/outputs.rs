@@ -29,6 +29,62 @@ fn the_name_of_a_file_says_its_form() {
 }
 
 #[test]
+fn null_groups_and_empty_names_are_two_in_every_text() {
+    let place = Place::new();
+    let table = "import pyarrow as pa, pyarrow.parquet as pq\n\
+                 dept = pa.array(['', None, 'lab', '', 'a,b'])\n\
+                 pq.write_table(pa.table({'dept': dept, 'pay': [1, 10, 100, 1000, 7]}), 'in.parquet')";
+    place.python(table);
+    place.ok("encrypt -k keys/public.json -c pay in.parquet -o e.parquet");
+    place.ok("sum -k keys/public.json --by dept e.parquet -o t.parquet");
+    for (name, mark) in [("t.csv", ","), ("t.tsv", "\t")] {
+        place.ok(&format!("decrypt -k keys/private.json t.parquet -o {name}"));
+        let lines = ["dept,rows,pay", ",1,10", "\"\",2,1001", "\"a;b\",1,7", "lab,1,100"];
+        let mut expected: Vec<String> = lines.iter().map(|line| line.replace(',', mark)).collect();
+        expected[3] = if mark == "," { "\"a,b\",1,7".into() } else { "a,b\t1\t7".into() };
+        assert_eq!(place.read(name).lines().collect::<Vec<_>>(), expected, "{name}");
+    }
+    // polars is one of the readers that tell them apart.
+    let read = "import polars as pl\n\
+                t = pl.read_csv('t.csv').rows()\n\
+                assert sorted(t, key=str) == sorted([(None, 1, 10), ('', 2, 1001), ('lab', 1, 100), ('a,b', 1, 7)], key=str), t";
+    place.python(read);
+}
+
+#[test]
+fn totals_in_parquet_are_exact_for_duckdb_and_polars() {
+    let place = Place::new();
+    // The range and the number of additions would ask for more than 38 digits, the totals do not.
+    place.write("in.csv", "dept,pay\nlab,12345678901234567890123456.78\nlab,0.01\nshop,-5\n");
+    place.ok("encrypt -k keys/public.json -c pay --scale pay=2 --range pay=1e30 in.csv -o e.parquet");
+    place.ok("sum -k keys/public.json --by dept e.parquet -o t.parquet");
+    place.ok("decrypt -k keys/private.json t.parquet -o plain.parquet");
+    place.ok("decrypt -k keys/private.json e.parquet -o rows.parquet");
+    place.python(
+        "import duckdb, polars as pl, pyarrow.parquet as pq\n\
+         from decimal import Decimal as D\n\
+         expected = [('lab', D('12345678901234567890123456.79')), ('shop', D('-5.00'))]\n\
+         assert str(pq.read_schema('plain.parquet').field('pay').type) == 'decimal128(38, 2)'\n\
+         assert str(pq.read_schema('rows.parquet').field('pay').type) == 'decimal128(38, 2)'\n\
+         assert duckdb.sql(\"select dept, pay from 'plain.parquet' order by 1\").fetchall() == expected\n\
+         assert pl.read_parquet('plain.parquet')[['dept', 'pay']].sort('dept').rows() == expected",
+    );
+    // What needs more digits keeps them.
+    place.write("big.csv", "pay\n-99999999999999999999999999999999999.99\n");
+    place.ok("encrypt -k keys/public.json -c pay --scale pay=2 --range pay=1e35 big.csv -o b.parquet");
+    place.ok(&format!("sum -k keys/public.json --allow-repeated {} -o s.parquet", "b.parquet ".repeat(20)));
+    place.ok("decrypt -k keys/private.json s.parquet -o wide.parquet");
+    place.python(
+        "import pyarrow.parquet as pq\n\
+         from decimal import Decimal as D, getcontext\n\
+         getcontext().prec = 60\n\
+         t = pq.read_table('wide.parquet')['pay']\n\
+         assert str(t.type) == 'decimal256(76, 2)', t.type\n\
+         assert t.to_pylist() == [20 * D('-99999999999999999999999999999999999.99')]",
+    );
+}
+
+#[test]
 fn shells_and_man_know_the_commands() {
     let place = Place::new();
     for (shell, sign) in [("bash", "complete -F"), ("zsh", "#compdef hearith"), ("fish", "complete -c hearith")] {

@@ -212,6 +212,29 @@ fn decrypted_types_hold_every_declared_total() {
 }
 
 #[test]
+fn numbers_that_fit_38_digits_become_narrower() {
+    let wide = |units: &[Option<&str>]| {
+        let numbers = units.iter().map(|text| text.map(|text| i256::from_string(text).unwrap()));
+        let numbers: Decimal256Array = numbers.collect();
+        array(numbers.with_precision_and_scale(76, 2).unwrap())
+    };
+    let most = "9".repeat(38);
+    let least = format!("-{most}");
+    let beyond = format!("1{}", "0".repeat(38));
+    let fitting = [Some(most.as_str()), None, Some(least.as_str()), Some("0")];
+    let beside = wide(&[None, Some(&beyond), None, Some("1")]);
+    let batch = table(vec![("dept", wide(&fitting)), ("x", wide(&fitting)), ("y", beside)]);
+    let halves = [batch.slice(0, 1), batch.slice(1, 3)];
+    let (schema, narrow) = hearith_columns::narrowed(&batch.schema(), &[1, 2], &halves).unwrap();
+    let kinds: Vec<_> = schema.fields().iter().map(|field| field.data_type().clone()).collect();
+    let kept = DataType::Decimal256(76, 2);
+    assert_eq!(kinds, [kept.clone(), DataType::Decimal128(38, 2), kept], "only numbers, and only where all fit");
+    let numbers: Vec<_> = narrow.iter().flat_map(|batch| batch.column(1).as_primitive::<Decimal128Type>()).collect();
+    assert_eq!(numbers, [most.parse().ok(), None, least.parse().ok(), Some(0)]);
+    assert_eq!(narrow[1].column(2), &batch.column(2).slice(1, 3));
+}
+
+#[test]
 fn a_decimal_column_keeps_its_scale() {
     let cents = Decimal128Array::from(vec![1250, -5]).with_precision_and_scale(10, 2).unwrap();
     let batch = table(vec![("x", array(cents))]);

@@ -25,6 +25,7 @@ except ImportError as error:
     raise ImportError("encrypted columns need pyarrow: pip install 'hearith[arrow]'") from error
 
 from hearith._companions import completed
+from hearith._narrow import narrowed
 from hearith.arrow import extended, extended_schema
 
 #: Bits beyond which no key has room for a range.
@@ -184,7 +185,7 @@ def decrypt_columns(key: DecryptingKey, table: Any, *, check: bool = False, prog
     for start, batch in _batches(encrypted, progress, "decrypting"):
         with rows_from(start):
             decrypted.append(decryptor.decrypt(batch))
-    return pa.Table.from_batches(decrypted, decryptor.schema)
+    return narrowed(pa.Table.from_batches(decrypted, decryptor.schema), encrypted.schema)
 
 
 def share_columns(share: _native.KeyShare, table: Any, *, progress: bool = False) -> pa.Table:
@@ -217,7 +218,7 @@ def combine_columns(
             numbers, errors = combiner.combine(batch, parts)
         combined.append(numbers)
         wrong.extend(errors)
-    return pa.Table.from_batches(combined, combiner.schema), wrong
+    return narrowed(pa.Table.from_batches(combined, combiner.schema), encrypted.schema), wrong
 
 
 def _digest(table: pa.Table) -> bytes:

@@ -132,6 +132,13 @@ impl Place {
         assert_eq!(self.files(), before, "{line}: files came or went");
     }
 
+    /// Runs a program of Python in this directory and expects success; what it printed.
+    pub fn python(&self, program: &str) -> String {
+        let output = Command::new(python()).args(["-c", program]).current_dir(self.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// The files here, in order.
     pub fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
