@@ -117,6 +117,8 @@ pub enum Command {
     Serve(Absent),
     /// Say what a key or an encrypted file is
     Inspect(Inspect),
+    /// Describe a table again after pandas, polars or DuckDB dropped its metadata
+    Describe(Describe),
     /// List the engines that this machine can run
     Engines(Engines),
     /// Measure what this machine does in a second
@@ -263,6 +265,20 @@ impl Encrypt {
     }
 }
 
+/// `hearith describe`.
+#[derive(Clone, Debug, Args)]
+pub struct Describe {
+    /// The table, as another program wrote it, Parquet; - for standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The encrypted table that it was made of, Parquet
+    #[arg(long, short, value_name = "FILE")]
+    pub like: PathBuf,
+    /// The encrypted table, Parquet; - for standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
 /// `hearith sum`.
 #[derive(Clone, Debug, Args)]
 pub struct Sum {
@@ -279,7 +295,7 @@ pub struct Sum {
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
     /// Leave out groups of fewer rows, totals of fewer values or with a rarer weight
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub min_rows: Option<u64>,
     /// Count all weights together for --min-rows: rare ones can show single values
     #[arg(long, requires = "min_rows")]
@@ -326,6 +342,9 @@ pub struct Decrypt {
     /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
     #[arg(long, short, hide_possible_values = true)]
     pub format: Option<Format>,
+    /// Write X.mean behind each sum X of totals: the sum by the number of encrypted values
+    #[arg(long)]
+    pub mean: bool,
     /// Check what this CPU decrypts: a computing fault would give the key away
     #[arg(long, conflicts_with = "remote")]
     pub check: bool,
@@ -634,16 +653,52 @@ pub struct Convert {
     pub out: PathBuf,
 }
 
-/// Reads the arguments of the process, or ends it with what clap has to say: help, or what is wrong.
+/// Whether the arguments ask for JSON, whatever else is wrong with them.
+pub(crate) fn ask_for_json() -> bool {
+    std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json")
+}
+
+/// Reads the arguments of the process, or ends it with the help that they ask for.
+///
+/// # Errors
+/// What is wrong with them.
 pub(crate) fn read() -> Result<Arguments, Failure> {
     let line = line()?;
-    match Arguments::try_parse_from(&line) {
-        Ok(arguments) => Ok(arguments),
-        Err(error) => {
-            // What is wrong is said of arguments that steer no terminal: a file's name can be among them.
-            let printable = line.iter().map(|argument| Printable(&argument.to_string_lossy()).to_string());
-            Arguments::try_parse_from(printable).err().unwrap_or(error).exit()
+    Arguments::try_parse_from(&line).map_err(|error| {
+        // What is wrong is said of arguments that steer no terminal: a file's name can be among them.
+        let printable = line.iter().map(|argument| Printable(&argument.to_string_lossy()).to_string());
+        let error = Arguments::try_parse_from(printable).err().unwrap_or(error);
+        match error.kind() {
+            clap::error::ErrorKind::DisplayHelp
+            | clap::error::ErrorKind::DisplayVersion
+            | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+            _ => Failure::new(sentence(&error.render().to_string())),
         }
+    })
+}
+
+/// What clap says over several lines, on one and without the usage.
+fn sentence(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let mut said = String::new();
+    for line in lines {
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        said += match line {
+            _ if said.is_empty() => "",
+            line if said.ends_with(':') || line.starts_with('[') => " ",
+            line if line.starts_with("tip:") => "; ",
+            _ => ", ",
+        };
+        said += line;
+    }
+    said
+}
+
+fn at_least_one(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        other => other.map_err(|error: std::num::ParseIntError| error.to_string()),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-use hearith_columns::{Decrypted, Decryptor, Error};
+use arrow_schema::{Schema, SchemaRef};
+use hearith_columns::{Decrypted, Decryptor, Error, Means};
 use hearith_device::{DecryptingDevice, Kind, Trust};
 use hearith_paillier::{Decrypt as Holder, PrivateKey};
 
@@ -49,8 +49,9 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     };
     let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
     let inputs = [&*command.input, &*command.key];
-    let (mut sink, format) =
-        sink(command.out.as_deref(), command.format, &inputs, (&decryptor.schema(), decryptor.wide()))?;
+    let means = Beside::new(command, &table.name, &source.schema(), &decryptor.schema())?;
+    let columns = means.columns(&decryptor.schema(), decryptor.wide());
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
@@ -69,7 +70,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
                 let piece = piece?;
                 let at = |error: Error| failure(session.device, &table.name, error.offset_rows(piece.first_row));
                 let decrypted = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)?;
-                pass(shown(&decrypted, format).map_err(at)?)?;
+                let numbers = shown(&decrypted, format).and_then(|numbers| means.of(&piece.batch, numbers));
+                pass(numbers.map_err(at)?)?;
                 overflows.note(&decrypted, &piece);
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
@@ -84,6 +86,33 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let note = note.or_else(|| command.remote.note());
     session.report(&watch.stop("decrypt", rows, rows, note));
     Ok(())
+}
+
+/// The means beside decrypted sums, if they are asked for.
+pub(crate) struct Beside(Option<Means>);
+
+impl Beside {
+    /// Of a table of this name and schema, decrypted into that one.
+    pub(crate) fn new(command: &Decrypt, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, Failure> {
+        let means = command.mean.then(|| Means::of(table, numbers)).transpose();
+        means.map(Self).map_err(|error| Failure::at(name, error))
+    }
+
+    /// The columns that are written, and where the columns `wide` are among them.
+    pub(crate) fn columns(&self, numbers: &SchemaRef, wide: Vec<usize>) -> (SchemaRef, Vec<usize>) {
+        match &self.0 {
+            None => (numbers.clone(), wide),
+            Some(means) => (means.schema(), wide.into_iter().map(|place| means.place(place)).collect()),
+        }
+    }
+
+    /// Decrypted numbers of a batch with their means.
+    pub(crate) fn of(&self, batch: &RecordBatch, numbers: RecordBatch) -> Result<RecordBatch, Error> {
+        match &self.0 {
+            None => Ok(numbers),
+            Some(means) => means.beside(batch, &numbers),
+        }
+    }
 }
 
 /// Where numbers go, and in what form; `wide` are the columns of numbers whose type may turn out to be narrower.

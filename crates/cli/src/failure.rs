@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use hearith_columns::ErrorKind;
 use hearith_columns::parquet::WriteError;
 
+use crate::complaint::{Complaint, Place, Told};
 use crate::printable::Printable;
 
 /// Exit status for everything that is wrong with the input or the output.
@@ -102,14 +103,24 @@ impl Failure {
             Self::ClosedPipe => ExitCode::from(CLOSED_PIPE),
             Self::Logged => ExitCode::from(BAD),
             Self::Wrong { .. } => {
-                eprint_line(self);
+                self.print();
                 ExitCode::from(BAD)
             }
             Self::Refuted { .. } => {
-                eprint_line(self);
+                self.print();
                 ExitCode::from(REFUTED)
             }
         }
+    }
+
+    fn print(&self) {
+        let message = self.to_string();
+        let (file, place) = match self {
+            Self::Wrong { file, what, .. } => (file.as_deref(), Place::of(&**what, &explained(&**what))),
+            Self::Refuted { file, .. } => (Some(file.as_str()), Place::default()),
+            Self::ClosedPipe | Self::Logged => (None, Place::default()),
+        };
+        Complaint::Error(Told { message: &message, file, place }).print();
     }
 }
 
@@ -255,10 +266,10 @@ fn options(kind: &ErrorKind, shows_cell: bool) -> String {
     if options.is_empty() { String::new() } else { format!(" ({})", options.join("; ")) }
 }
 
-/// Writes `hearith: MESSAGE` to standard error, whether or not anybody reads it.
+/// Writes `hearith: MESSAGE`, which ends nothing, to standard error, whether or not anybody reads it.
 pub fn eprint_line(message: &impl fmt::Display) {
-    let line = format!("hearith: {}\n", Printable(&message.to_string()));
-    let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
+    let message = message.to_string();
+    Complaint::Warning(Told { message: &message, file: None, place: Place::default() }).print();
 }
 
 /// The name of a file in messages.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
-use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, Write};
 use std::iter;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -278,26 +278,27 @@ impl Opened {
     fn open(path: &Path) -> Result<Self, Failure> {
         let standard = path == Path::new("-");
         let name = if standard { "standard input".to_owned() } else { name(path) };
-        let opened = match standard {
-            true => Self::stream(name.clone(), Box::new(io::stdin())),
-            false => Self::path(name.clone(), path),
-        };
-        opened.map_err(|error| Failure::reading(&name, error))
+        match standard {
+            true => Self::stream(name, Box::new(io::stdin())),
+            false => Self::path(name, path),
+        }
     }
 
-    fn path(name: String, path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        let metadata = file.metadata()?;
+    fn path(name: String, path: &Path) -> Result<Self, Failure> {
+        let unreadable = |error| Failure::reading(&name, error);
+        let mut file = File::open(path).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
         if metadata.is_dir() {
-            return Err(io::Error::other("is a directory"));
+            return Err(unreadable(io::Error::other("is a directory")));
         }
         if !metadata.is_file() {
             return Self::stream(name, Box::new(file));
         }
-        let beginning = beginning(&mut file)?;
-        file.rewind()?;
+        let beginning = beginning(&mut file).map_err(unreadable)?;
+        file.rewind().map_err(unreadable)?;
         if let Some(codec) = Codec::of(&beginning) {
-            return Self::plain(name, codec.decoder(file)?);
+            let plain = codec.decoder(file).map_err(unreadable)?;
+            return Self::plain(name, plain);
         }
         match is_called_parquet(path) || is_parquet(&beginning) {
             true => Ok(Self::Parquet(ParquetFile { name, held: Held::Named(path.to_owned(), State::of(&metadata)) })),
@@ -305,29 +306,50 @@ impl Opened {
         }
     }
 
-    fn stream(name: String, mut stream: Box<dyn Read + Send>) -> io::Result<Self> {
-        let beginning = beginning(&mut stream)?;
+    fn stream(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, Failure> {
+        let unreadable = |error| Failure::reading(&name, error);
+        let beginning = beginning(&mut stream).map_err(unreadable)?;
         let codec = Codec::of(&beginning);
         let input = Cursor::new(beginning).chain(stream);
-        match codec {
-            Some(codec) => Self::plain(name, codec.decoder(input)?),
-            None => Self::plain(name, Box::new(input)),
-        }
+        let plain = match codec {
+            Some(codec) => codec.decoder(input).map_err(unreadable)?,
+            None => Box::new(input),
+        };
+        Self::plain(name, plain)
     }
 
     /// A stream that is not compressed, or no longer.
-    fn plain(name: String, mut stream: Box<dyn Read + Send>) -> io::Result<Self> {
-        let beginning = beginning(&mut stream)?;
+    fn plain(name: String, mut stream: Box<dyn Read + Send>) -> Result<Self, Failure> {
+        let beginning = beginning(&mut stream).map_err(|error| Failure::reading(&name, error))?;
         let is_parquet = is_parquet(&beginning);
         let mut input = Cursor::new(beginning).chain(stream);
         if !is_parquet {
             return Ok(Self::Csv { name, input: Box::new(input), bytes: None });
         }
-        let mut file = tempfile::tempfile()?;
-        io::copy(&mut input, &mut file)?;
-        file.rewind()?;
+        let file = stored(&name, &mut input)?;
         Ok(Self::Parquet(ParquetFile { name, held: Held::Stored(file) }))
     }
+}
+
+/// The bytes of a stream in a temporary file.
+fn stored(name: &str, input: &mut impl Read) -> Result<File, Failure> {
+    let folder = std::env::temp_dir();
+    let full = |error: io::Error| {
+        let what = format!("cannot be stored in {} on the way: {error}", folder.display());
+        Failure::at(name, what).noting("TMPDIR names another folder")
+    };
+    let mut file = tempfile::tempfile_in(&folder).map_err(full)?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => file.write_all(&buffer[..count]).map_err(full)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Failure::reading(name, error)),
+        }
+    }
+    file.rewind().map_err(full)?;
+    Ok(file)
 }
 
 /// Whether a file goes by the name of a Parquet file.

@@ -9,9 +9,11 @@ pub mod args;
 mod bench;
 mod closed;
 mod combine;
+mod complaint;
 mod compressed;
 mod computing;
 mod decrypt;
+mod describe;
 mod device;
 #[cfg(feature = "dghv")]
 pub mod dghv;
@@ -79,6 +81,7 @@ pub fn main() -> ExitCode {
 pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     // Before anything secret is read. A system that has no such thing is no reason to stop.
     let _ = hearith_paillier::forbid_core_dumps();
+    complaint::speak_json(args::ask_for_json());
     let arguments = match args::read() {
         Ok(arguments) => arguments,
         Err(failure) => return failure.report(),
@@ -113,6 +116,7 @@ fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
         #[cfg(not(feature = "service"))]
         Command::Serve(_) => Err(parts::absent("hearith serve", "service")),
         Command::Inspect(command) => inspect::run(&session, &command),
+        Command::Describe(command) => describe::run(&session, &command),
         Command::Engines(command) if command.explain => explain::run(&session),
         Command::Engines(_) => engines::run(&session),
         Command::Bench(command) => bench::run(&session, &command),

@@ -28,7 +28,20 @@ pub struct Output {
 enum Sink {
     Direct(BufWriter<File>),
     Standard(BufWriter<io::Stdout>),
-    File { temporary: BufWriter<NamedTempFile>, target: PathBuf, replace: bool },
+    File { temporary: BufWriter<Temporary>, target: PathBuf, replace: bool },
+}
+
+/// A temporary file, whose name no error shows.
+struct Temporary(NamedTempFile);
+
+impl Write for Temporary {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_file_mut().flush()
+    }
 }
 
 /// Who may read a new file.
@@ -89,7 +102,7 @@ impl Output {
     /// A failure to write.
     pub fn sync(&mut self) -> Result<(), Failure> {
         let synced = self.flush().and_then(|()| match &self.sink {
-            Some(Sink::File { temporary, .. }) => temporary.get_ref().as_file().sync_all(),
+            Some(Sink::File { temporary, .. }) => temporary.get_ref().0.as_file().sync_all(),
             _ => Ok(()),
         });
         synced.map_err(|error| Failure::writing(&self.name, error))
@@ -140,7 +153,7 @@ impl Sink {
         });
         // What only the owner may see goes to the file at once: a buffer would keep a copy.
         let buffer = if access == Access::Owner { 0 } else { 1 << 16 };
-        let temporary = BufWriter::with_capacity(buffer, temporary?);
+        let temporary = BufWriter::with_capacity(buffer, Temporary(temporary?));
         Ok(Self::File { temporary, target, replace })
     }
 
@@ -158,7 +171,7 @@ impl Sink {
             return Err(error);
         }
         let Self::File { temporary, target, replace } = self else { return Ok(()) };
-        let (temporary, _) = temporary.into_parts();
+        let (Temporary(temporary), _) = temporary.into_parts();
         let path = temporary.path().to_owned();
         interrupt::end(&path, || {
             temporary.as_file().sync_all()?;
@@ -175,7 +188,7 @@ impl Sink {
     fn discard(self) {
         match self {
             Self::File { temporary, .. } => {
-                let (temporary, _) = temporary.into_parts();
+                let (Temporary(temporary), _) = temporary.into_parts();
                 let path = temporary.path().to_owned();
                 interrupt::end(&path, || drop(temporary));
             }

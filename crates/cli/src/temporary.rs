@@ -3,9 +3,9 @@
 //! A run holds a lock on its file from the first moment until the file has its name or is gone. Nothing survives SIGKILL
 //! but the file, unlocked: the next run for the same output finds it by its name and removes it.
 
-use std::fs::{File, Permissions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
@@ -26,11 +26,15 @@ pub(crate) fn create(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let prefix = prefix(target);
     remove_stale(directory, &prefix);
     loop {
-        let made = Builder::new()
-            .prefix(&prefix)
-            .suffix(SUFFIX)
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(directory)?;
+        // With the system's own errors: those of `tempfile_in` show the temporary name, which nobody chose.
+        let open = |path: &Path| File::options().write(true).create_new(true).mode(mode).open(path);
+        let made = Builder::new().prefix(&prefix).suffix(SUFFIX).make_in(directory, open);
+        let made = made.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                io::Error::new(error.kind(), format!("there is no folder {}", directory.display()))
+            }
+            _ => error,
+        })?;
         match made.as_file().try_lock() {
             // Whoever looked for stale files between the making and the locking may have taken it for one.
             Ok(()) if is_at(made.as_file(), made.path()) => return Ok(made),

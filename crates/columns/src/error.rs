@@ -246,12 +246,34 @@ pub enum ErrorKind {
     #[error("null, yet its companion counts additions")]
     CountedNull,
     /// More numbers were added than the ciphertext has headroom for.
-    #[error("{additions} additions exceed the {max_additions} that there is headroom for")]
+    #[error("{} additions exceed the {max_additions} that there is headroom for", counted(*.additions))]
     Headroom {
-        /// Additions that the ciphertext would hold.
+        /// Additions that the ciphertext would hold; `u64::MAX` where they are as many or more.
         additions: u64,
         /// Additions that it may hold.
         max_additions: u64,
+    },
+    /// Sums of the declared range and additions are longer than a key's plaintexts.
+    #[error("the range and the additions need {needed} bits, and plaintexts under a key of {bits} bits have {}", .bits - 1)]
+    TooFewBits {
+        /// Bits that sums need, with their sign.
+        needed: u32,
+        /// Bits of n.
+        bits: u32,
+    },
+    /// A table is none of totals that count their values.
+    #[error("no totals that count their values, so there are no means")]
+    NoMeans,
+    /// A total has weights, which it does not say.
+    #[error("has weights other than 1, so its mean is not known")]
+    Weighted,
+    /// A column does not hold what is described.
+    #[error("is {found}, of which no {expected} can be made")]
+    Undescribed {
+        /// The type found.
+        found: String,
+        /// The type described.
+        expected: String,
     },
     /// A decrypted total is not one that the declared range and additions admit.
     #[error("overflowed its headroom: the total cannot be relied on")]
@@ -437,6 +459,14 @@ pub(crate) fn one_line(text: &impl fmt::Display) -> String {
     text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// How many additions there are, of which no more than 64 bits are known.
+fn counted(additions: u64) -> String {
+    match additions {
+        u64::MAX => "2^64 or more".to_owned(),
+        known => known.to_string(),
+    }
+}
+
 /// Whose share is wrong.
 fn of_trustee(trustee: &Option<u32>) -> String {
     trustee.map_or(String::new(), |trustee| format!("trustee {trustee}: "))
@@ -483,6 +513,14 @@ mod tests {
         let text = Error::from(ErrorKind::NotANumber).showing(&"é".repeat(1000)).to_string();
         assert!(text.chars().count() < 70, "{text}");
         assert!(text.contains("..."));
+    }
+
+    #[test]
+    fn counts_beyond_64_bits_are_no_number() {
+        let said = |additions, max_additions| ErrorKind::Headroom { additions, max_additions }.to_string();
+        assert_eq!(said(11, 10), "11 additions exceed the 10 that there is headroom for");
+        let most = "2^64 or more additions exceed the 18446744073709551615 that there is headroom for";
+        assert_eq!(said(u64::MAX, u64::MAX), most);
     }
 
     #[test]

@@ -295,8 +295,22 @@ impl EncryptedColumn {
             Encoding::Base16(exponent) => self.bits.saturating_sub(4 * exponent.unsigned_abs()),
             _ => self.bits,
         };
-        SlotLayout::new(bits, self.parts.len(), self.range(), self.max_additions)
-            .map_err(|error| ErrorKind::Paillier(error.kind().clone()).in_column(&self.name))
+        let layout = SlotLayout::new(bits, self.parts.len(), self.range(), self.max_additions);
+        layout.map_err(|error| {
+            let kind = match (error.kind(), self.encoding) {
+                (hearith_paillier::ErrorKind::DoesNotFit { slot_bits, .. }, encoding)
+                    if encoding != Encoding::Slots =>
+                {
+                    let places = match encoding {
+                        Encoding::Base16(exponent) => exponent.unsigned_abs().saturating_mul(4),
+                        _ => 0,
+                    };
+                    ErrorKind::TooFewBits { needed: slot_bits.saturating_add(places), bits: self.bits }
+                }
+                (kind, _) => ErrorKind::Paillier(kind.clone()),
+            };
+            kind.in_column(&self.name)
+        })
     }
 
     /// Checks that the column is encrypted under `key`.

@@ -285,7 +285,7 @@ pub enum ErrorKind {
     #[error("the number is out of range")]
     OutOfRange,
     /// So many slots do not fit into a plaintext.
-    #[error("{slots} slots of {slot_bits} bits do not fit into a key of {key_bits} bits; {fits} would")]
+    #[error("{slots} slots of {slot_bits} bits do not fit into a key of {key_bits} bits; {} would", fitting(*.fits))]
     DoesNotFit {
         /// Slots asked for.
         slots: usize,
@@ -354,4 +354,9 @@ impl ErrorKind {
             _ => None,
         }
     }
+}
+
+/// How many slots fit.
+fn fitting(slots: usize) -> String {
+    if slots == 0 { "not even one".to_owned() } else { slots.to_string() }
 }

@@ -6,7 +6,7 @@ use hearith_columns::lattice::LatticeDecryptor;
 
 use super::{Key, check_options};
 use crate::args::{Decrypt, Format};
-use crate::decrypt::sink;
+use crate::decrypt::{Beside, sink};
 use crate::failure::{Failure, name};
 use crate::input::ParquetFile;
 use crate::keys::PUBLIC;
@@ -28,8 +28,10 @@ pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<
     let prepare =
         |text: bool| LatticeDecryptor::new(&key, &schema, text).map_err(|error| Failure::at(&table.name, error));
     let inputs = [&*command.input, &*command.key];
-    let (mut sink, format) =
-        sink(command.out.as_deref(), command.format, &inputs, (&prepare(false)?.schema(), vec![]))?;
+    let numbers = prepare(false)?.schema();
+    let means = Beside::new(command, &table.name, &schema, &numbers)?;
+    let columns = means.columns(&numbers, Vec::new());
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
     let mut decryptor = prepare(format != Format::Parquet)?;
 
     let mut watch = Stopwatch::start();
@@ -44,7 +46,7 @@ pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<
                 let piece = piece?;
                 let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
                 if let Some(decrypted) = watch.compute(|| decryptor.decrypt(&piece.batch)).map_err(at)? {
-                    pass(decrypted)?;
+                    pass(means.of(&piece.batch, decrypted).map_err(at)?)?;
                 }
                 rows = piece.end_row();
                 progress.set(piece.position, rows);

@@ -5,6 +5,8 @@
     allow(dead_code, reason = "the tests of each feature use their part")
 )]
 mod common;
+mod complaints;
+mod describing;
 mod devices;
 #[cfg(feature = "dghv")]
 mod dghv;
@@ -19,6 +21,7 @@ mod interruptions;
 mod keys;
 mod labels;
 mod lattice;
+mod means;
 mod openings;
 mod outputs;
 mod passphrases;

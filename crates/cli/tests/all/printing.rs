@@ -83,7 +83,7 @@ fn arguments_that_are_too_many() {
     let run = run(&place, &["inspect", "a", EVIL]);
     assert_eq!(run.status, Some(2));
     harmless(&run.stderr);
-    assert!(run.stderr.starts_with(&format!("error: unexpected argument '{SHOWN}' found\n")), "{}", run.stderr);
+    run.failed("one argument more", &format!("unexpected argument '{SHOWN}' found"));
 }
 
 #[test]

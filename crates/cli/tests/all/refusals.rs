@@ -395,7 +395,10 @@ fn groups_and_scales_that_do_not_go_together() {
 #[test]
 fn outputs_that_cannot_be() {
     let place = staff();
-    place.fails(&format!("{ENCRYPT} in.csv --out none/out.parquet"), "none/out.parquet: cannot write: No such file");
+    place.fails(
+        &format!("{ENCRYPT} in.csv --out none/out.parquet"),
+        "none/out.parquet: cannot write: there is no folder none",
+    );
     place.fails(&format!("{ENCRYPT} in.csv --out keys"), "keys: cannot write: is a directory");
     place.fails(&format!("{ENCRYPT} in.csv --out in.csv"), "in.csv: the output would replace the input");
     place.fails(

@@ -56,8 +56,8 @@ impl LatticeColumn {
     /// Sums that need longer plaintexts than the set takes.
     pub(super) fn new(key: &PublicKey, part: Part, max_additions: u64, form: Form) -> Result<Self, Error> {
         let at = part.name.clone();
-        let largest = part.range.checked_mul(u128::from(max_additions));
-        let bits = largest.map_or(u32::MAX, |largest| u128::BITS - largest.leading_zeros() + 1).max(2);
+        // With a sign.
+        let bits = (product_bits(part.range, max_additions) + 1).max(2);
         let fault = |kind: hearith_bfv::ErrorKind| ErrorKind::from(kind).in_column(&at);
         key.set().check_bits(bits).map_err(|error| fault(error.kind().clone()))?;
         let (set, key) = (key.set(), key.id().to_string());
@@ -180,6 +180,16 @@ impl LatticeColumn {
     }
 }
 
+/// Bits of a product that may exceed 128.
+fn product_bits(range: u128, times: u64) -> u32 {
+    let low = u128::from(range as u64) * u128::from(times);
+    let high = (range >> 64) * u128::from(times) + (low >> 64);
+    match high {
+        0 => u128::BITS - low.leading_zeros(),
+        _ => 64 + u128::BITS - high.leading_zeros(),
+    }
+}
+
 /// The columns of a table that are encrypted whole, in order.
 ///
 /// # Errors
@@ -246,4 +256,25 @@ pub(super) fn check_scheme(schema: &Schema) -> Result<(), Error> {
         return Err(ErrorKind::Scheme { found, given: BFV }.in_column(field.name()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_of_products_beyond_128() {
+        for (range, times, bits) in [
+            (0, 9, 0),
+            (1, 1, 1),
+            (5, 3, 4),
+            (u128::from(u64::MAX), u64::MAX, 128),
+            (1 << 100, 1 << 30, 131),
+            (u128::MAX, u64::MAX, 192),
+            (u128::MAX, 1, 128),
+            (1 << 127, 2, 129),
+        ] {
+            assert_eq!(product_bits(range, times), bits, "{range} {times}");
+        }
+    }
 }

@@ -1,0 +1,166 @@
+//! What a command complains of on standard error: a line of text, or with `--json` an object on a line.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hearith_columns::{CsvFault, ErrorKind};
+use serde::Serialize;
+
+use crate::printable::{Printable, PrintableJson};
+
+/// Characters of a message: a longer one holds somebody's long names, of which the middle says least.
+const LONGEST: usize = 1000;
+/// Characters of a word in it.
+const LONGEST_WORD: usize = 300;
+
+/// Whether the process was started with `--json`.
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Makes complaints objects, from now on.
+pub(crate) fn speak_json(json: bool) {
+    JSON.store(json, Ordering::Relaxed);
+}
+
+/// What is complained of.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Complaint<'a> {
+    /// The command failed.
+    Error(Told<'a>),
+    /// It goes on.
+    Warning(Told<'a>),
+}
+
+/// A message, and where it belongs.
+#[derive(Serialize)]
+pub(crate) struct Told<'a> {
+    /// The whole message, as it would be printed.
+    pub(crate) message: &'a str,
+    /// The file, device or address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<&'a str>,
+    #[serde(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Where in a file, counted from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Place {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<String>,
+    /// Which cell of its row, where columns have no names that may be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cell: Option<u64>,
+}
+
+impl Place {
+    /// The place that an error knows, or that its text begins with: `line 3: `, `row 3: ` or `row 3, column x: `.
+    pub(crate) fn of(error: &(dyn Error + 'static), text: &str) -> Self {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            if let Some(error) = error.downcast_ref::<hearith_columns::Error>() {
+                let cell = match error.kind() {
+                    ErrorKind::Csv(CsvFault::Cell { cell, .. } | CsvFault::Header { cell, .. }) => {
+                        Some(*cell as u64 + 1)
+                    }
+                    _ => None,
+                };
+                let row = error.row().map(|row| row.saturating_add(1));
+                return Self { line: None, row, column: error.column().map(str::to_owned), cell };
+            }
+            cause = error.source();
+        }
+        Self::told(text)
+    }
+
+    fn told(text: &str) -> Self {
+        let mut place = Self::default();
+        let Some((beginning, _)) = text.split_once(": ") else { return place };
+        let (first, column) = match beginning.split_once(", column ") {
+            Some((first, column)) => (first, Some(column.to_owned())),
+            None => (beginning, None),
+        };
+        let number = |unit: &str| first.strip_prefix(unit).and_then(|number| number.parse().ok());
+        (place.line, place.row) = (number("line "), number("row "));
+        place.column = column.filter(|_| place.row.is_some());
+        place
+    }
+}
+
+impl Complaint<'_> {
+    /// Writes the line, whether or not anybody reads it.
+    pub(crate) fn print(&self) {
+        let (Self::Error(told) | Self::Warning(told)) = self;
+        let message = shortened(told.message);
+        let line = match JSON.load(Ordering::Relaxed) {
+            false => format!("hearith: {}\n", Printable(&message)),
+            true => {
+                let told = Told { message: &message, file: told.file, place: told.place.clone() };
+                let complaint = match self {
+                    Self::Error(_) => Complaint::Error(told),
+                    Self::Warning(_) => Complaint::Warning(told),
+                };
+                let json = serde_json::to_string(&complaint).unwrap_or_default();
+                format!("{}\n", PrintableJson(&json))
+            }
+        };
+        let _ = io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// A message without the middle of what is too long to read.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.chars().count() <= LONGEST_WORD {
+        return text.into();
+    }
+    let words: Vec<Cow<'_, str>> = text.split(' ').map(|word| without_middle(word, LONGEST_WORD)).collect();
+    without_middle(&words.join(" "), LONGEST).into_owned().into()
+}
+
+/// At most so many characters and three dots: two thirds from the beginning, the rest from the end.
+fn without_middle(text: &str, most: usize) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= most {
+        return text.into();
+    }
+    let beginning: String = text.chars().take(most * 2 / 3).collect();
+    let end: String = text.chars().skip(count - most / 3).collect();
+    format!("{beginning}...{end}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_lose_their_middle() {
+        assert_eq!(shortened("a.csv: row 1"), "a.csv: row 1");
+        let name = "x".repeat(5000);
+        let short = shortened(&format!("a.csv: column {name}: is not there")).into_owned();
+        assert!(short.starts_with("a.csv: column xxx") && short.ends_with("x: is not there"), "{short}");
+        assert_eq!(short.chars().count(), "a.csv: column  is not there".len() + LONGEST_WORD + 3);
+        let many = vec!["\u{e9}"; 3000].join(" ");
+        assert!(shortened(&many).chars().count() <= LONGEST + 3);
+    }
+
+    #[test]
+    fn places_are_read_from_messages_of_all_kinds() {
+        let told = |text| Place::told(text);
+        assert_eq!(told("line 7: not an integer"), Place { line: Some(7), ..Place::default() });
+        let column = Some("r0".to_owned());
+        assert_eq!(told("row 2, column r0: not a residue"), Place { row: Some(2), column, ..Place::default() });
+        assert_eq!(told("row 2: damaged"), Place { row: Some(2), ..Place::default() });
+        for text in ["rows: 2", "row x: 2", "no place", "column x: y", "line up: now"] {
+            assert_eq!(told(text), Place::default(), "{text}");
+        }
+        let error = ErrorKind::NotANumber.in_column("a: b").at_row(4);
+        let place = Place { row: Some(5), column: Some("a: b".to_owned()), ..Place::default() };
+        assert_eq!(Place::of(&error, "anything"), place);
+    }
+}

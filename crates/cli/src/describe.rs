@@ -1,0 +1,39 @@
+//! `hearith describe`.
+
+use hearith_columns::{Describer, Error};
+
+use crate::args::Describe;
+use crate::failure::Failure;
+use crate::input::{ParquetFile, rows_of};
+use crate::output::Output;
+use crate::pipeline::{ReadAhead, write_each};
+use crate::progress::{Length, Progress};
+use crate::report::Stopwatch;
+use crate::session::Session;
+use crate::sink::Sink;
+
+/// Bytes of a batch.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Writes a table with the descriptions of another.
+pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), Failure> {
+    let (table, like) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.like)?);
+    let source = table.source()?;
+    let original = like.source()?.schema();
+    let describer = Describer::new(&source.schema(), &original).map_err(|error| Failure::at(&table.name, error))?;
+    let output = Output::create(&command.out, &[&command.input, &command.like])?;
+    let mut sink = Sink::parquet(output, describer.schema())?;
+
+    let mut watch = Stopwatch::start();
+    let progress = Progress::start("describing", Length::Rows(source.rows()));
+    let rows = rows_of(&source.schema(), BATCH_BYTES);
+    let pieces = ReadAhead::start(table.pieces(source, rows, None)?);
+    let rows = write_each(pieces, &mut sink, &progress, |piece| {
+        let at = |error: Error| Failure::at(&table.name, error.offset_rows(piece.first_row));
+        watch.compute(|| describer.describe(&piece.batch)).map_err(at)
+    })?;
+    sink.finish()?;
+    drop(progress);
+    session.report(&watch.stop("describe", rows, rows, None));
+    Ok(())
+}

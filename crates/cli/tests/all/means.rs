@@ -1,0 +1,49 @@
+//! Means beside sums.
+
+use crate::common::{Place, STAFF};
+
+#[test]
+fn means_are_written_behind_their_sums() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+    for (encrypt, sum, decrypt) in [
+        ("encrypt -k keys/public.json", "sum -k keys/public.json", "decrypt -k keys/private.json"),
+        ("encrypt --pack -k keys/public.json", "sum -k keys/public.json", "decrypt -k keys/private.json"),
+        ("encrypt -k bfv/public.json --range 100000", "sum -k bfv/public.json", "decrypt -k bfv/private.json"),
+    ] {
+        place.ok(&format!("{encrypt} -c salary,bonus --scale bonus=2 in.csv -o rows.parquet"));
+        place.ok(&format!("{sum} -b dept rows.parquet -o totals.parquet"));
+        let expected = "dept,rows,salary,salary.mean,bonus,bonus.mean\n,1,-7,-7.0,1.25,1.25\n\
+                        lab,3,1480,740.0,-2.49,-0.83\nshop,1,900,900.0,,\n";
+        assert_eq!(place.ok(&format!("{decrypt} --mean totals.parquet")).text(), expected, "{encrypt}");
+        place.ok(&format!("{decrypt} --mean totals.parquet -o means.parquet"));
+        place.python(
+            "import pyarrow.parquet as pq\n\
+             t = pq.read_table('means.parquet')\n\
+             assert t['bonus.mean'].to_pylist() == [1.25, -0.83, None], t\n\
+             assert t['salary.mean'].to_pylist() == [-7, 740, 900]",
+        );
+        let json = place.ok(&format!("{decrypt} --mean -f json totals.parquet")).text();
+        assert!(json.contains("\"salary.mean\":740.0"), "{json}");
+        place.fails(
+            &format!("{decrypt} --mean rows.parquet -o x.csv"),
+            "rows.parquet: column salary: no totals that count their values",
+        );
+    }
+}
+
+#[test]
+fn weights_leave_no_mean() {
+    let place = Place::new();
+    place.write("in.csv", "pay,hours\n10,1\n20,3\n");
+    place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+    place.ok("encrypt -k bfv/public.json --range 100000 -c pay in.csv -o rows.parquet");
+    place.ok("sum -k bfv/public.json --weight hours rows.parquet -o totals.parquet");
+    place.fails(
+        "decrypt -k bfv/private.json --mean totals.parquet -o x.csv",
+        "totals.parquet: row 1, column pay.rarest: has weights other than 1, so its mean is not known",
+    );
+    place.ok("sum -k bfv/public.json rows.parquet -o plain.parquet");
+    assert_eq!(place.ok("decrypt -k bfv/private.json --mean plain.parquet").text(), "rows,pay,pay.mean\n2,30,15.0\n");
+}

@@ -1,0 +1,118 @@
+//! Tables that other programs have had in hand, described again: pandas, polars and DuckDB keep the values of a table and
+//! drop the metadata of its fields.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+
+use crate::encrypt::batch_of;
+use crate::error::{Error, ErrorKind};
+use crate::groups::plain;
+use crate::lattice::lattice_columns;
+use crate::metadata::{counts_rows, encrypted_columns, is_encrypted, numbers_rows};
+
+/// Gives a table the descriptions that columns of the same names have in another.
+#[derive(Debug)]
+pub struct Describer {
+    schema: SchemaRef,
+}
+
+impl Describer {
+    /// A table of this schema described like `original`. Columns that `original` does not describe stay as they are.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NothingEncrypted`] where no column is described; a companion that is missing; a damaged description.
+    pub fn new(table: &Schema, original: &Schema) -> Result<Self, Error> {
+        let counting = companions(original)?;
+        let describes = |field: &Field| {
+            is_encrypted(field) || counts_rows(field) || numbers_rows(field) || counting.contains(field.name())
+        };
+        let field = |field: &FieldRef| match original.field_with_name(field.name()) {
+            Ok(original) if describes(original) => Arc::new(original.clone()),
+            _ => field.clone(),
+        };
+        let schema = Schema::new(table.fields().iter().map(field).collect::<Vec<_>>());
+        if companions(&schema)?.is_empty() {
+            return Err(ErrorKind::NothingEncrypted.into());
+        }
+        Ok(Self { schema: Arc::new(schema) })
+    }
+
+    /// The schema of the table as it is described.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// A batch of the table.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Undescribed`] for a column that does not hold what is described.
+    pub fn describe(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let arrays = columns.map(|(array, field)| described(array, field));
+        batch_of(&self.schema, arrays.collect::<Result<_, _>>()?)
+    }
+}
+
+/// The names of all columns that belong to encrypted ones.
+fn companions(schema: &Schema) -> Result<HashSet<String>, Error> {
+    let whole = lattice_columns(schema)?;
+    if !whole.is_empty() {
+        let names = whole.into_iter().flat_map(|column| {
+            [Some(column.part.additions), column.part.values, column.rarest, column.index].into_iter().flatten()
+        });
+        return Ok(names.collect());
+    }
+    let parts = encrypted_columns(schema)?.into_iter().flat_map(|column| column.parts);
+    Ok(parts.flat_map(|part| std::iter::once(part.additions).chain(part.values)).collect())
+}
+
+fn described(array: &ArrayRef, field: &Field) -> Result<ArrayRef, Error> {
+    if array.data_type() == field.data_type() && (field.is_nullable() || array.null_count() == 0) {
+        return Ok(array.clone());
+    }
+    let undescribed = || {
+        let (found, expected) = (array.data_type().to_string(), field.data_type().to_string());
+        ErrorKind::Undescribed { found, expected }.in_column(field.name())
+    };
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let cast = |array: &ArrayRef, kind: &DataType| cast_with_options(array, kind, &options).map_err(|_| undescribed());
+    let array = cast(&cast(array, &plain(array.data_type()))?, field.data_type())?;
+    match field.data_type() {
+        // pandas makes numbers of fractions of counts; nothing added is 0.
+        DataType::UInt64 if !field.is_nullable() && array.logical_null_count() > 0 => {
+            let counts = array.as_any().downcast_ref::<UInt64Array>().ok_or_else(undescribed)?;
+            Ok(Arc::new(counts.iter().map(|count| Some(count.unwrap_or(0))).collect::<UInt64Array>()))
+        }
+        _ => Ok(array),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use arrow_array::{BinaryViewArray, Float64Array, StringArray};
+
+    use super::*;
+
+    #[test]
+    fn values_take_the_types_that_are_described() {
+        let field = |kind, nullable| Field::new("x", kind, nullable).with_metadata(HashMap::new());
+        let floats: ArrayRef = Arc::new(Float64Array::from(vec![Some(3.0), None]));
+        let counts = described(&floats, &field(DataType::UInt64, false)).unwrap();
+        assert_eq!(counts.as_ref(), &UInt64Array::from(vec![3, 0]) as &dyn Array);
+        let kept = described(&floats, &field(DataType::UInt64, true)).unwrap();
+        assert_eq!(kept.as_ref(), &UInt64Array::from(vec![Some(3), None]) as &dyn Array);
+        let views: ArrayRef = Arc::new(BinaryViewArray::from_iter([Some(b"ab".as_slice()), None]));
+        let fixed = described(&views, &field(DataType::FixedSizeBinary(2), true)).unwrap();
+        assert_eq!((fixed.len(), fixed.null_count()), (2, 1));
+        let fault = described(&views, &field(DataType::FixedSizeBinary(3), true)).unwrap_err().to_string();
+        assert_eq!(fault, "column x: is BinaryView, of which no FixedSizeBinary(3) can be made");
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+        assert!(described(&texts, &field(DataType::UInt64, false)).is_err());
+    }
+}

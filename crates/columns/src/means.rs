@@ -1,0 +1,204 @@
+//! Means of decrypted totals: the sum of a group by the number of encrypted values in it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use zeroize::Zeroizing;
+
+use crate::csv::Texts;
+use crate::encrypt::{batch_of, find};
+use crate::error::{Error, ErrorKind};
+use crate::lattice::lattice_columns;
+use crate::metadata::{counts_rows, encrypted_columns};
+use crate::totals::count_name;
+
+/// The means of one table of totals.
+#[derive(Debug)]
+pub struct Means {
+    means: Vec<Mean>,
+    schema: SchemaRef,
+}
+
+/// A mean.
+#[derive(Debug)]
+struct Mean {
+    /// The column of its sums among those that are decrypted.
+    place: usize,
+    /// The column of the totals that counts their values.
+    values: String,
+    /// The column that is null where all weights are 1.
+    rarest: Option<String>,
+}
+
+impl Means {
+    /// Of totals with this schema, decrypted into that one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoMeans`] for a table that is none of totals, or whose totals do not count values; a damaged description.
+    pub fn of(totals: &Schema, decrypted: &Schema) -> Result<Self, Error> {
+        let of_rows = encrypted_columns_or_none(totals)?;
+        let whole = lattice_columns(totals)?.into_iter().map(|column| (column.part, column.rarest));
+        let counted = of_rows.into_iter().chain(whole).map(|(part, rarest)| {
+            let values = part.values.filter(|name| totals.field_with_name(name).is_ok());
+            let values = values.ok_or_else(|| ErrorKind::NoMeans.in_column(&part.name))?;
+            let place = decrypted.index_of(&part.name)?;
+            Ok(Mean { place, values, rarest: rarest.filter(|name| totals.field_with_name(name).is_ok()) })
+        });
+        let mut means = counted.collect::<Result<Vec<_>, Error>>()?;
+        if means.is_empty() || !totals.fields().iter().any(|field| counts_rows(field)) {
+            return Err(ErrorKind::NoMeans.into());
+        }
+        means.sort_by_key(|mean| mean.place);
+        let mut taken: HashSet<String> = decrypted.fields().iter().map(|field| field.name().clone()).collect();
+        let mut fields = Vec::new();
+        for (place, field) in decrypted.fields().iter().enumerate() {
+            fields.push(field.clone());
+            if means.iter().any(|mean| mean.place == place) {
+                let name = count_name(field.name(), "mean", &mut taken);
+                fields.push(Arc::new(Field::new(name, DataType::Float64, true)));
+            }
+        }
+        Ok(Self { means, schema: Arc::new(Schema::new(fields)) })
+    }
+
+    /// The decrypted columns, each sum with `X.mean` behind it.
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Where a decrypted column is among them.
+    pub fn place(&self, place: usize) -> usize {
+        place + self.means.iter().filter(|mean| mean.place < place).count()
+    }
+
+    /// Decrypted totals with their means: the double nearest to the quotient, null where a sum is or no value entered it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Weighted`] at the first total that has weights other than 1, which it does not say.
+    pub fn beside(&self, totals: &RecordBatch, decrypted: &RecordBatch) -> Result<RecordBatch, Error> {
+        let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+        for (place, column) in decrypted.columns().iter().enumerate() {
+            fields.push(decrypted.schema_ref().field(place).clone());
+            arrays.push(column.clone());
+            if let Some(mean) = self.means.iter().find(|mean| mean.place == place) {
+                fields.push(self.schema.field(fields.len()).clone());
+                arrays.push(Arc::new(mean.of(totals, column)?));
+            }
+        }
+        batch_of(&Arc::new(Schema::new(fields)), arrays)
+    }
+}
+
+impl Mean {
+    fn of(&self, totals: &RecordBatch, sums: &ArrayRef) -> Result<Float64Array, Error> {
+        let counts = counts(totals, &self.values)?;
+        if let Some(name) = &self.rarest {
+            let rarest = self::counts(totals, name)?;
+            if let Some(row) = (0..rarest.len()).find(|&row| rarest.is_valid(row)) {
+                return Err(ErrorKind::Weighted.at(row, name));
+            }
+        }
+        let texts = Texts::new(sums).map_err(|_| ErrorKind::NotANumber)?;
+        let mean = |row: usize| match counts.value(row) {
+            _ if sums.is_null(row) => None,
+            0 => None,
+            count => quotient(&Zeroizing::new(texts.text(row).ok()?), count),
+        };
+        Ok((0..sums.len()).map(mean).collect())
+    }
+}
+
+fn counts<'a>(totals: &'a RecordBatch, name: &str) -> Result<&'a UInt64Array, Error> {
+    find(totals.schema_ref(), name)?;
+    let column = totals.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>());
+    column.ok_or_else(|| ErrorKind::NoMeans.in_column(name))
+}
+
+type Counted = (crate::metadata::Part, Option<String>);
+
+/// The parts of columns that are encrypted row by row; none of a table of the other scheme.
+fn encrypted_columns_or_none(schema: &Schema) -> Result<Vec<Counted>, Error> {
+    if !lattice_columns(schema)?.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(encrypted_columns(schema)?.into_iter().flat_map(|column| column.parts).map(|part| (part, None)).collect())
+}
+
+/// The double nearest to a decimal by a count; nothing where the text is no decimal.
+///
+/// With `f` fractional digits the quotient is a fraction of a denominator `q` below `2^64 10^f`, and what lies halfway
+/// between two doubles one of at most `2^54 q`. Unless they are equal they differ by more than `10^-(2 f + 60)`, so so many
+/// digits and a mark for more decide how it is rounded.
+fn quotient(sum: &str, count: u64) -> Option<f64> {
+    let digits = sum.strip_prefix('-').unwrap_or(sum);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let places = 2 * fraction.len() + 64;
+    let mut text = Zeroizing::new(String::with_capacity(whole.len() + places + 4));
+    text.push_str(if sum.starts_with('-') { "-" } else { "" });
+    let mut rest = 0;
+    let mut push = |text: &mut String, digit: u8| {
+        rest = rest * 10 + u128::from(digit - b'0');
+        text.push(char::from(b'0' + (rest / u128::from(count)) as u8));
+        rest %= u128::from(count);
+    };
+    whole.bytes().for_each(|digit| push(&mut text, digit));
+    text.push('.');
+    fraction.bytes().chain(std::iter::repeat(b'0')).take(places).for_each(|digit| push(&mut text, digit));
+    text.push(if rest == 0 { '0' } else { '1' });
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigInt;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn quotients_are_the_nearest_doubles() {
+        for (sum, count, mean) in [
+            ("10", 4, 2.5),
+            ("-1", 3, -1.0 / 3.0),
+            ("0.3", 3, 0.1),
+            ("0", 7, 0.0),
+            ("9007199254740993", 1, 9_007_199_254_740_992.0),
+            ("9007199254740993.0000000000000000000000000000000001", 1, 9_007_199_254_740_994.0),
+            ("27021597764222979", 3, 9_007_199_254_740_992.0),
+            ("99999999999999999999999999999999999999", 10, 1e37),
+        ] {
+            assert_eq!(quotient(sum, count), Some(mean), "{sum} / {count}");
+        }
+        for text in ["", "-", "#OVERFLOW", "1e5", "inf", ".5", "1,5"] {
+            assert_eq!(quotient(text, 1), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_double_is_nearer(units in any::<i128>(), scale in 0_u32..38, count in 1_u64..) {
+            let text = hearith_paillier::encoding::format_decimal(units, scale);
+            let mean = quotient(&text, count).unwrap();
+            // Doubles as multiples of 2^-1100, and distances as multiples of 2^-1100 / (10^scale count).
+            let exact = |double: f64| {
+                let (exponent, fraction) = ((double.to_bits() >> 52) as u32, double.to_bits() & ((1 << 52) - 1));
+                let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
+                BigInt::from(mantissa) << (exponent.max(1) + 25)
+            };
+            let below = BigInt::from(10).pow(scale) * count;
+            let sum = BigInt::from(units.unsigned_abs()) << 1100_u32;
+            let distance = |double: f64| (exact(double) * &below - &sum).magnitude().clone();
+            for other in [mean.abs().next_up(), mean.abs().next_down().max(0.0)] {
+                prop_assert!(distance(mean.abs()) <= distance(other), "{} / {}: {}", text, count, mean);
+            }
+            prop_assert_eq!(mean < 0.0, units < 0 && mean != 0.0);
+        }
+    }
+}
