@@ -38,7 +38,7 @@ pub use election::{
     ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRestore, ElectionServe, ElectionTally,
     ElectionVerify, ElectionVote,
 };
-pub use list::{List, Name, Setting, all};
+pub use list::{Columns, List, Name, Setting, all, names};
 #[cfg(feature = "service")]
 pub use serve::{Serve, ServeLimits};
 
@@ -285,13 +285,13 @@ pub struct Sum {
     /// The public key, or the private key (its owner re-randomises faster)
     #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
-    /// Columns whose values make the groups; one total for all rows when left out
+    /// Columns whose values make the groups, or expressions: "cast(day as date) as d"
     #[arg(long, short, value_name = "NAME,...")]
-    pub by: Vec<List<Name>>,
+    pub by: Vec<Columns>,
     /// Add up only rows that meet a condition on plain columns, as "age >= 30"
     #[arg(long = "where", short = 'w', value_name = "CONDITION")]
     pub conditions: Vec<Predicate>,
-    /// Multiply each number by that of a plain column of integers in its row (bfv alone)
+    /// Multiply each number by an integer, that of a plain column or an expression (bfv alone)
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
     /// Leave out groups of fewer rows, totals of fewer values or with a rarer weight
@@ -318,13 +318,6 @@ pub struct Sum {
     /// A service that computes instead.
     #[command(flatten)]
     pub remote: Remote,
-}
-
-impl Sum {
-    /// The columns whose values make the groups.
-    pub fn groups(&self) -> Vec<String> {
-        all(&self.by).into_iter().map(|Name(name)| name).collect()
-    }
 }
 
 /// `hearith decrypt`.

@@ -51,6 +51,7 @@ mod progress;
 mod remote;
 mod report;
 pub mod rns;
+mod selection;
 #[cfg(feature = "service")]
 mod serve;
 #[cfg(any(feature = "election", feature = "service"))]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::BooleanArray;
 use arrow_schema::{Schema, SchemaRef};
 use hearith_columns::metadata::encrypted_columns;
-use hearith_columns::{Alignment, BoundPredicate, Contents, EncryptionKey, Predicate, Release, Totals};
+use hearith_columns::{Alignment, BoundPredicate, Contents, EncryptionKey, Error, Predicate, Release, Totals};
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
@@ -22,6 +22,7 @@ use crate::output::{Output, identity};
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
+use crate::selection::{Added, Selection};
 use crate::session::Session;
 use crate::sink::Sink;
 
@@ -132,8 +133,11 @@ struct Inputs {
 /// A table to add up, and what of it.
 pub(crate) struct File {
     pub(crate) table: ParquetFile,
+    /// Its schema with the columns that are computed.
+    pub(crate) schema: SchemaRef,
     needed: HashSet<String>,
     conditions: Option<BoundPredicate>,
+    added: Added,
 }
 
 impl Inputs {
@@ -147,14 +151,21 @@ impl Inputs {
             encrypted_columns(&source.schema()).map_err(|error| Failure::at(&table.name, error))?;
             tables.push((table, source.schema()));
         }
-        let by = command.groups();
-        let schemas: Vec<SchemaRef> = tables.iter().map(|(_, schema)| schema.clone()).collect();
+        let Some((first, schema)) = tables.first() else { return Err(Failure::new("no table to add up")) };
+        let selection = Selection::of(command, schema).map_err(|error| Failure::at(&first.name, error))?;
+        let by = selection.groups();
+        let (mut added, mut schemas) = (Vec::new(), Vec::new());
+        for (table, schema) in &tables {
+            let here = selection.bind(schema).map_err(|error| Failure::at(&table.name, error))?;
+            schemas.push(here.schema(schema));
+            added.push(here);
+        }
         let alignment = Alignment::of(&schemas, &by).map_err(Failure::new)?;
         let mut started: Option<Totals> = None;
         let mut files = Vec::new();
-        for (table, schema) in tables {
+        for (((table, schema), added), extended) in tables.into_iter().zip(added).zip(&schemas) {
             let at = |error| Failure::at(&table.name, error);
-            let aligned = alignment.schema(&schema).map_err(at)?;
+            let aligned = alignment.schema(extended).map_err(at)?;
             let totals = match started.take() {
                 None => Totals::with(key.clone(), &aligned, &by),
                 Some(totals) => Ok(totals),
@@ -169,7 +180,7 @@ impl Inputs {
             warn_of_copies(&table.name, &schema)?;
             let needed = totals.needed(&schema);
             started = Some(totals);
-            files.push(File::new(table, &schema, needed, &command.conditions)?);
+            files.push(File::new(table, (&schema, extended), needed, &command.conditions, added)?);
         }
         match started {
             Some(totals) => Ok(Self { files, alignment, totals, rows }),
@@ -186,18 +197,20 @@ pub(crate) struct FilePiece {
 }
 
 impl File {
-    /// A table of which these columns are needed, and those that conditions look at.
+    /// A table of which these columns are needed, and those that conditions and computed columns look at.
     pub(crate) fn new(
         table: ParquetFile,
-        schema: &Schema,
+        (plain, schema): (&Schema, &SchemaRef),
         mut needed: HashSet<String>,
         conditions: &[Predicate],
+        added: Added,
     ) -> Result<Self, Failure> {
+        needed.extend(added.sources().iter().cloned());
         let all = conditions.iter().cloned().reduce(Predicate::and);
         needed.extend(all.iter().flat_map(Predicate::columns).map(str::to_owned));
-        let bound = all.map(|all| all.bind(schema)).transpose();
+        let bound = all.map(|all| all.bind(plain)).transpose();
         let conditions = bound.map_err(|error| Failure::at(&table.name, error))?;
-        Ok(Self { table, needed, conditions })
+        Ok(Self { table, schema: schema.clone(), needed, conditions, added })
     }
 
     /// The pieces of the file.
@@ -207,10 +220,11 @@ impl File {
             let rows = rows_of(&source.schema(), BATCH_BYTES);
             self.table.pieces(source, rows, Some(&self.needed))
         });
-        let conditions = self.conditions;
-        let piece = move |piece: Piece| {
-            let keep = conditions.as_ref().map(|conditions| conditions.keep(&piece.batch)).transpose();
-            let keep = keep.map_err(|error| Failure::at(&*file, error.offset_rows(piece.first_row)))?;
+        let (conditions, mut added) = (self.conditions, self.added);
+        let mut piece = move |mut piece: Piece| {
+            let at = |error: Error| Failure::at(&*file, error.offset_rows(piece.first_row));
+            let keep = conditions.as_ref().map(|conditions| conditions.keep(&piece.batch)).transpose().map_err(at)?;
+            piece.batch = added.to(&piece.batch, keep.as_ref()).map_err(at)?;
             Ok(FilePiece { file: file.clone(), piece, keep })
         };
         match pieces {

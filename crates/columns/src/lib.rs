@@ -74,7 +74,7 @@ pub use describe::Describer;
 pub use digest::{Digest, TableDigest};
 pub use encrypt::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
 pub use error::{CompanionFault, Error, ErrorKind, ParquetFault, Source};
-pub use expression::{BoundPredicate, Predicate, PredicateError};
+pub use expression::{BoundComputed, BoundPredicate, Computed, Predicate, PredicateError, listed};
 pub use means::Means;
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;

@@ -13,6 +13,7 @@ use crate::output::Output;
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
+use crate::selection::Selection;
 use crate::session::Session;
 use crate::sink::Sink;
 use crate::sum::{File, FilePiece, warn_of_copies};
@@ -31,7 +32,7 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     let mut done = 0;
     for file in files {
         let at = |error: Error| Failure::at(&file.table.name, error);
-        totals.begin(&file.table.source()?.schema()).map_err(at)?;
+        totals.begin(&file.schema).map_err(at)?;
         let name = file.table.name.clone();
         for piece in ReadAhead::start(file.pieces()) {
             let FilePiece { piece, keep, .. } = piece?;
@@ -63,16 +64,23 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
 
 /// Opens all files before the first is read: what does not add up is told at once.
 fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Failure> {
-    let mut started: Option<LatticeTotals> = None;
+    let (mut started, mut selection): (Option<LatticeTotals>, Option<Selection>) = (None, None);
     let mut contents = Contents::default();
     let (mut files, mut rows) = (Vec::new(), 0_u64);
     for path in &command.input {
         let table = ParquetFile::open(path)?;
         let source = table.source()?;
-        let schema = source.schema();
+        let plain = source.schema();
         rows = rows.saturating_add(source.rows());
+        let at = |error: Error| Failure::at(&table.name, error);
+        let selection = match &mut selection {
+            Some(selection) => selection,
+            none => none.insert(Selection::of(command, &plain).map_err(at)?),
+        };
+        let added = selection.bind(&plain).map_err(at)?;
+        let schema = added.schema(&plain);
         let totals = match started.take() {
-            None => LatticeTotals::new(key.public(), &schema, &command.groups(), command.weight.as_deref()),
+            None => LatticeTotals::new(key.public(), &schema, &selection.groups(), selection.weight()),
             Some(totals) => Ok(totals),
         };
         let begun = totals.and_then(|mut totals| {
@@ -90,7 +98,7 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
         warn_of_copies(&table.name, &schema)?;
         let needed = totals.needed(&schema);
         started = Some(totals);
-        files.push(File::new(table, &schema, needed, &command.conditions)?);
+        files.push(File::new(table, (&plain, &schema), needed, &command.conditions, added)?);
     }
     match started {
         Some(totals) => Ok((files, totals, rows)),

@@ -14,6 +14,7 @@ mod dghv;
 mod election;
 #[cfg(feature = "election")]
 mod election_server;
+mod expressions;
 mod formats;
 mod inputs;
 mod interop;

@@ -170,7 +170,7 @@ fn read(text: &str, kind: Kind) -> Option<Value<'static>> {
     fitted(Real::Finite(exact), kind).map(Value::Real)
 }
 
-const SECONDS_OF_DAY: i64 = 86_400;
+pub(super) const SECONDS_OF_DAY: i64 = 86_400;
 
 /// A number as one of the type, if it is one; floating-point numbers are rounded to.
 fn fitted(real: Real, kind: Kind) -> Option<Real> {

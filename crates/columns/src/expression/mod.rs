@@ -19,6 +19,7 @@
 //! **What is null is unknown**, and rows for which a condition is unknown are left out. `and` and `or` look no further than the
 //! operand that decides.
 
+mod computed;
 mod evaluate;
 mod number;
 mod parse;
@@ -33,6 +34,7 @@ use arrow_schema::Schema;
 use crate::encrypt::find;
 use crate::error::{Error, ErrorKind};
 use crate::groups::as_plain;
+pub use computed::{BoundComputed, Computed, listed};
 use evaluate::{Cells, Typed};
 use parse::Node;
 use types::Typing;
@@ -80,6 +82,17 @@ pub enum PredicateError {
         /// The columns that there are.
         available: Vec<String>,
     },
+    /// A text that names no column and is no expression.
+    #[error("'{text}' is no column and no expression: {why}")]
+    NoColumnNorExpression {
+        /// The text.
+        text: String,
+        /// Why it is no expression.
+        why: String,
+    },
+    /// A column of decimals without a number of digits.
+    #[error("a decimal column needs its digits, as decimal(38, 2)")]
+    NoDigits,
     /// Values that do not compare.
     #[error("{left} does not compare with {right}: cast one of them")]
     Mismatch {
@@ -198,25 +211,29 @@ impl BoundPredicate {
     /// # Errors
     /// A batch without the columns; the first row with a text that is not of the type that is sought, or cast to.
     pub fn keep(&self, batch: &RecordBatch) -> Result<BooleanArray, Error> {
-        let array = |name: &String| -> Result<ArrayRef, Error> {
-            find(batch.schema_ref(), name)?;
-            let array = batch.column_by_name(name).ok_or(ErrorKind::NothingEncrypted)?;
-            as_plain(array).map_err(|error| Error::from(error).in_column(name))
-        };
-        let arrays = self.columns.iter().map(array).collect::<Result<Vec<_>, _>>()?;
-        let cells: Vec<Cells<'_>> = arrays.iter().map(Cells::new).collect();
+        let arrays = plain_columns(&self.columns, batch)?;
+        let cells = cells_of(&arrays);
         let holds = |row: usize| {
-            self.condition.truth(&cells, row).map(|known| known == Some(true)).map_err(|fault| {
-                let error = ErrorKind::from(PredicateError::Cell(fault.expected)).at_row(row as u64);
-                match fault.column {
-                    Some(index) => error.in_column(&self.columns[index]),
-                    None => error,
-                }
-            })
+            let known = self.condition.truth(&cells, row);
+            known.map(|known| known == Some(true)).map_err(|fault| fault.into_error(row, &self.columns))
         };
         let keep = (0..batch.num_rows()).map(holds).collect::<Result<Vec<_>, _>>()?;
         Ok(BooleanArray::from(keep))
     }
+}
+
+/// The columns of these names in their plain types.
+fn plain_columns(names: &[String], batch: &RecordBatch) -> Result<Vec<ArrayRef>, Error> {
+    let array = |name: &String| -> Result<ArrayRef, Error> {
+        find(batch.schema_ref(), name)?;
+        let array = batch.column_by_name(name).ok_or(ErrorKind::NothingEncrypted)?;
+        as_plain(array).map_err(|error| Error::from(error).in_column(name))
+    };
+    names.iter().map(array).collect()
+}
+
+fn cells_of(arrays: &[ArrayRef]) -> Vec<Cells<'_>> {
+    arrays.iter().map(Cells::new).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use sqlparser::ast::{
     Value as SqlValue,
 };
 use sqlparser::dialect::GenericDialect;
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
@@ -73,6 +74,15 @@ pub(super) enum Node {
 
 /// The tree of a text.
 pub(super) fn parse(text: &str) -> Result<Node, PredicateError> {
+    read(text, false).map(|(node, _)| node)
+}
+
+/// The tree of a text, and the name that it is given by `as NAME`, if it is.
+pub(super) fn parse_named(text: &str) -> Result<(Node, Option<String>), PredicateError> {
+    read(text, true)
+}
+
+fn read(text: &str, may_be_named: bool) -> Result<(Node, Option<String>), PredicateError> {
     let dialect = GenericDialect {};
     let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| syntax(&error.message))?;
@@ -92,11 +102,15 @@ pub(super) fn parse(text: &str) -> Result<Node, PredicateError> {
         ParserError::RecursionLimitExceeded => PredicateError::TooDeep { limit: MAX_DEPTH },
         other => syntax(&other.to_string()),
     })?;
+    let name = match may_be_named && parser.parse_keyword(Keyword::AS) {
+        true => Some(parser.parse_identifier().map_err(|error| syntax(&error.to_string()))?.value),
+        false => None,
+    };
     let rest = parser.peek_token();
     if rest.token != Token::EOF {
         return Err(syntax(&format!("the end, `and` or `or` expected, found: {rest}")));
     }
-    node(&parsed)
+    Ok((node(&parsed)?, name))
 }
 
 fn comment(token: &TokenWithSpan) -> Option<&Token> {
@@ -107,7 +121,6 @@ fn comment(token: &TokenWithSpan) -> Option<&Token> {
 
 /// Whether a token may add a level to the tree: words that are values or columns, and what separates them, do not.
 fn nests(token: &Token) -> bool {
-    use sqlparser::keywords::Keyword;
     match token {
         Token::Word(word) => word.quote_style.is_none() && word.keyword != Keyword::NoKeyword,
         Token::Number(..) | Token::SingleQuotedString(_) | Token::Comma | Token::RParen => false,

@@ -77,8 +77,8 @@ pub(super) fn fraction(unit: TimeUnit) -> i32 {
 }
 
 /// An expression with its type, and how errors call it.
-struct Operand {
-    typed: Typed,
+pub(super) struct Operand {
+    pub(super) typed: Typed,
     class: Class,
     name: String,
 }
@@ -150,7 +150,7 @@ impl<'a> Typing<'a> {
     }
 
     /// The type of a column that is not encrypted.
-    fn plain_type(&self, name: &str) -> Result<DataType, Error> {
+    pub(super) fn plain_type(&self, name: &str) -> Result<DataType, Error> {
         let field = find(self.schema, name).map_err(|error| match error.kind() {
             ErrorKind::NoSuchColumn { available } => {
                 ErrorKind::from(PredicateError::NoColumn { name: name.into(), available: available.clone() })
@@ -164,7 +164,7 @@ impl<'a> Typing<'a> {
         }
     }
 
-    fn operand(&mut self, node: &Node) -> Result<Operand, Error> {
+    pub(super) fn operand(&mut self, node: &Node) -> Result<Operand, Error> {
         let constant = |value: Value<'static>, class: Class, name: &str| Operand {
             typed: Typed::Constant(value),
             class,

@@ -519,8 +519,8 @@ fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Resul
         return Err(ErrorKind::GroupEncrypted.in_column(name));
     }
     match find(schema, name)?.data_type() {
-        // A column of text, as CSV has it, holds integers or an error.
-        kind if kind.is_integer() || plain(kind) == DataType::Utf8 => Ok(()),
+        // A column of text, as CSV has it, holds integers or an error; true is 1 and false 0.
+        kind if kind.is_integer() || [DataType::Utf8, DataType::Boolean].contains(&plain(kind)) => Ok(()),
         kind => Err(ErrorKind::NotNumeric { found: kind.to_string() }.in_column(name)),
     }
 }

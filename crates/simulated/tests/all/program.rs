@@ -40,7 +40,7 @@ fn every_device_gives_the_totals_of_the_cpu() {
         assert_eq!(run.text(), expected);
         // Believed, and so not checked.
         assert_eq!(place.ok(&format!("{line} --unchecked-device")).text(), expected);
-        let report = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+        let report = run.stderr.lines().find(|line| line.starts_with("{\"step\"")).unwrap();
         let report: Value = serde_json::from_str(report).unwrap();
         assert_eq!(report["engine"], engine);
         assert!(report["note"].as_str().unwrap().contains(" cycles for "), "{report}");
@@ -65,7 +65,7 @@ fn the_coprocessor_encrypts_and_adds_up() {
         let with = |line: &str| format!("{line} --json{unchecked}").replace("public", key);
         for line in [&encrypt, &sum] {
             let run = place.ok(&with(line));
-            let report = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+            let report = run.stderr.lines().find(|line| line.starts_with("{\"step\"")).unwrap();
             let report: Value = serde_json::from_str(report).unwrap();
             assert_eq!(report["engine"], "coproc");
             assert!(report["note"].as_str().unwrap().contains(" commands"), "{report}");
@@ -275,7 +275,7 @@ fn bits_are_encrypted_over_the_integers() {
         return;
     }
     let run = place.ok(&encrypt);
-    let report = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+    let report = run.stderr.lines().find(|line| line.starts_with("{\"step\"")).unwrap();
     let report: Value = serde_json::from_str(report).unwrap();
     assert_eq!(report["engine"], "dghv");
     assert!(report["note"].as_str().unwrap().contains(" cycles for "), "{report}");

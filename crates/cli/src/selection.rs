@@ -1,0 +1,118 @@
+//! The columns that `--by` and `--weight` name: plain ones, and ones that are computed of them.
+
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::{Schema, SchemaRef};
+use hearith_columns::{BoundComputed, Computed, Error, ErrorKind, listed};
+
+use crate::args::{List, Name, Sum, names};
+
+/// The columns by which a sum is grouped and weighted.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    groups: Vec<Chosen>,
+    weight: Option<Chosen>,
+}
+
+/// A column, and how it is computed where a table does not have it.
+#[derive(Clone, Debug)]
+struct Chosen {
+    name: String,
+    computed: Option<Computed>,
+}
+
+impl Selection {
+    /// What the options name. Names of columns of the first table come before expressions.
+    ///
+    /// # Errors
+    /// A text that is neither.
+    pub(crate) fn of(command: &Sum, schema: &Schema) -> Result<Self, Error> {
+        let mut groups = Vec::new();
+        for list in &command.by {
+            groups.extend(Self::list(&list.0, schema)?);
+        }
+        let weight = command.weight.as_deref().map(|text| Chosen::of(text, schema)).transpose()?;
+        Ok(Self { groups, weight })
+    }
+
+    fn list(text: &str, schema: &Schema) -> Result<Vec<Chosen>, Error> {
+        let is_column = |Name(name): &Name| schema.field_with_name(name).is_ok();
+        if let Ok(list) = List::<Name>::from_str(text)
+            && names(&list).iter().all(is_column)
+        {
+            return Ok(names(&list).into_iter().map(|Name(name)| Chosen { name, computed: None }).collect());
+        }
+        listed(text).into_iter().map(|text| Chosen::of(text, schema)).collect()
+    }
+
+    /// The names of the group columns.
+    pub(crate) fn groups(&self) -> Vec<String> {
+        self.groups.iter().map(|chosen| chosen.name.clone()).collect()
+    }
+
+    /// The name of the weight's column.
+    pub(crate) fn weight(&self) -> Option<&str> {
+        self.weight.as_ref().map(|chosen| chosen.name.as_str())
+    }
+
+    /// What has to be computed of a table.
+    ///
+    /// # Errors
+    /// As [`Computed::bind`].
+    pub(crate) fn bind(&self, schema: &Schema) -> Result<Added, Error> {
+        let mut added = Added::default();
+        let mut seen = HashSet::new();
+        for chosen in self.groups.iter().chain(&self.weight) {
+            let Some(computed) = &chosen.computed else { continue };
+            if schema.field_with_name(&chosen.name).is_err() && seen.insert(&chosen.name) {
+                added.sources.extend(computed.columns().map(str::to_owned));
+                added.columns.push(computed.bind(schema)?);
+            }
+        }
+        Ok(added)
+    }
+}
+
+impl Chosen {
+    fn of(text: &str, schema: &Schema) -> Result<Self, Error> {
+        if schema.field_with_name(text).is_ok() {
+            return Ok(Self { name: text.to_owned(), computed: None });
+        }
+        let computed = Computed::from_str(text).map_err(|error| Error::from(ErrorKind::from(error)))?;
+        let name = computed.name().to_owned();
+        Ok(Self { name, computed: Some(computed).filter(|computed| !computed.is_plain()) })
+    }
+}
+
+/// The columns that are computed of one table.
+#[derive(Debug, Default)]
+pub(crate) struct Added {
+    columns: Vec<BoundComputed>,
+    sources: Vec<String>,
+    schemas: Option<(SchemaRef, SchemaRef)>,
+}
+
+impl Added {
+    /// The plain columns that they are computed of.
+    pub(crate) fn sources(&self) -> &[String] {
+        &self.sources
+    }
+
+    /// The schema of the table with them.
+    pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
+        match self.columns.is_empty() {
+            true => schema.clone(),
+            false => BoundComputed::extended_schema(&self.columns, schema),
+        }
+    }
+
+    /// A batch of the table with them, computed in the rows that are kept alone.
+    ///
+    /// # Errors
+    /// As [`BoundComputed::values`].
+    pub(crate) fn to(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<RecordBatch, Error> {
+        BoundComputed::extended(&self.columns, batch, keep, &mut self.schemas)
+    }
+}
