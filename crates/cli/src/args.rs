@@ -27,7 +27,7 @@ use crate::printable::Printable;
 
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
 use crate::parts::Absent;
-pub use csv::Csv;
+pub use csv::{Character, Csv};
 #[cfg(feature = "dghv")]
 pub use dghv::{
     Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen, DghvSwitch,
@@ -221,8 +221,11 @@ pub struct Encrypt {
     #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Columns to encrypt; the others pass through unchanged
-    #[arg(long, short, required = true, value_name = "NAME,...")]
+    #[arg(long, short, required_unless_present = "plan", value_name = "NAME,...")]
     pub column: Vec<List<Name>>,
+    /// A plan that all senders follow, so that files add up; written if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
     /// Fractional decimal digits to keep: a number, or one a column as NAME=N,...
     #[arg(long, value_name = "N")]
     pub scale: Vec<List<Setting<u32>>>,

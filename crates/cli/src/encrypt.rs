@@ -1,5 +1,7 @@
 //! `hearith encrypt`.
 
+use std::path::Path;
+
 use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Rounding};
 
 use crate::args::{Encrypt, Setting, all};
@@ -11,6 +13,7 @@ use crate::keys::AnyKey;
 use crate::lattice;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_each};
+use crate::plan::Planned;
 use crate::progress::Progress;
 use crate::report::Stopwatch;
 use crate::session::Session;
@@ -22,6 +25,8 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
         AnyKey::Paillier(key) => key,
         AnyKey::Lattice(key) => return lattice::encrypt(session, command, key),
     };
+    let mut planned = Planned::begin(command, &key.public().id())?;
+    let command = &planned.command.clone();
     let ciphertexts = command.columns().len() * key.public().ciphertext_bytes();
     let remote = command.remote.key(key.public())?;
     let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
@@ -31,10 +36,10 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
         (_, Some(computing), Some(device)) => (EncryptionKey::Service(&**computing), device.rows()),
         _ => (key.encryption(), session.slow_rows(ciphertexts)),
     };
-    let table = open(command, rows)?;
+    let table = open(&mut planned, rows)?;
     let encryptor =
         Encryptor::new(encryption, &table.schema, &options(command)?).map_err(|error| table.failure(error))?;
-    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let output = Output::create(&command.out, &inputs(command))?;
     let mut sink = Sink::parquet(output, encryptor.schema())?;
 
     let mut watch = Stopwatch::start();
@@ -43,6 +48,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
         let made = watch.compute(|| encryptor.encrypt(&piece.batch));
         made.map_err(|error| failure(session.device, &table.name, error.offset_rows(piece.first_row)))
     })?;
+    planned.finish(&encryptor.schema())?;
     sink.finish()?;
     drop(progress);
     drop(computing);
@@ -51,12 +57,19 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The files that are read, which no output may replace.
+pub(crate) fn inputs(command: &Encrypt) -> Vec<&Path> {
+    let files = [&*command.input, &*command.key];
+    files.into_iter().chain(command.plan.as_deref()).collect()
+}
+
 /// Opens the table to encrypt.
-pub(crate) fn open(command: &Encrypt, rows: usize) -> Result<Table, Failure> {
-    let dialect = command.csv.dialect().map_err(Failure::new)?;
+pub(crate) fn open(planned: &mut Planned, rows: usize) -> Result<Table, Failure> {
+    let dialect = planned.csv().dialect().map_err(Failure::new)?;
+    let command = &planned.command;
     let table = Table::read(&command.input, rows, &dialect, &command.columns())?;
     match table.is_csv || command.csv.is_default() {
-        true => Ok(table),
+        true => planned.table(table),
         false => Err(Failure::at(&table.name, "a Parquet file, but options say how a CSV file is written")),
     }
 }

@@ -41,11 +41,13 @@ mod manual;
 mod openings;
 pub mod output;
 mod pair;
+mod partitions;
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
 mod parts;
 mod passphrase;
 mod phe;
 pub mod pipeline;
+mod plan;
 pub mod printable;
 mod progress;
 mod remote;

@@ -19,6 +19,7 @@ use crate::input::{ParquetFile, Piece, rows_of};
 use crate::keys::AnyKey;
 use crate::lattice;
 use crate::output::{Output, identity};
+use crate::partitions::Partitions;
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
@@ -137,6 +138,7 @@ pub(crate) struct File {
     pub(crate) schema: SchemaRef,
     needed: HashSet<String>,
     conditions: Option<BoundPredicate>,
+    partitions: Partitions,
     added: Added,
 }
 
@@ -149,13 +151,14 @@ impl Inputs {
             let source = table.source()?;
             rows = rows.saturating_add(source.rows());
             encrypted_columns(&source.schema()).map_err(|error| Failure::at(&table.name, error))?;
-            tables.push((table, source.schema()));
+            let partitions = Partitions::of(path, &source.schema());
+            tables.push((table, partitions.schema(&source.schema()), partitions));
         }
-        let Some((first, schema)) = tables.first() else { return Err(Failure::new("no table to add up")) };
+        let Some((first, schema, _)) = tables.first() else { return Err(Failure::new("no table to add up")) };
         let selection = Selection::of(command, schema).map_err(|error| Failure::at(&first.name, error))?;
         let by = selection.groups();
         let (mut added, mut schemas) = (Vec::new(), Vec::new());
-        for (table, schema) in &tables {
+        for (table, schema, _) in &tables {
             let here = selection.bind(schema).map_err(|error| Failure::at(&table.name, error))?;
             schemas.push(here.schema(schema));
             added.push(here);
@@ -163,7 +166,7 @@ impl Inputs {
         let alignment = Alignment::of(&schemas, &by).map_err(Failure::new)?;
         let mut started: Option<Totals> = None;
         let mut files = Vec::new();
-        for (((table, schema), added), extended) in tables.into_iter().zip(added).zip(&schemas) {
+        for (((table, schema, partitions), added), extended) in tables.into_iter().zip(added).zip(&schemas) {
             let at = |error| Failure::at(&table.name, error);
             let aligned = alignment.schema(extended).map_err(at)?;
             let totals = match started.take() {
@@ -180,7 +183,7 @@ impl Inputs {
             warn_of_copies(&table.name, &schema)?;
             let needed = totals.needed(&schema);
             started = Some(totals);
-            files.push(File::new(table, (&schema, extended), needed, &command.conditions, added)?);
+            files.push(File::new(table, (&schema, extended), needed, &command.conditions, (partitions, added))?);
         }
         match started {
             Some(totals) => Ok(Self { files, alignment, totals, rows }),
@@ -203,14 +206,14 @@ impl File {
         (plain, schema): (&Schema, &SchemaRef),
         mut needed: HashSet<String>,
         conditions: &[Predicate],
-        added: Added,
+        (partitions, added): (Partitions, Added),
     ) -> Result<Self, Failure> {
         needed.extend(added.sources().iter().cloned());
         let all = conditions.iter().cloned().reduce(Predicate::and);
         needed.extend(all.iter().flat_map(Predicate::columns).map(str::to_owned));
         let bound = all.map(|all| all.bind(plain)).transpose();
         let conditions = bound.map_err(|error| Failure::at(&table.name, error))?;
-        Ok(Self { table, schema: schema.clone(), needed, conditions, added })
+        Ok(Self { table, schema: schema.clone(), needed, conditions, partitions, added })
     }
 
     /// The pieces of the file.
@@ -220,9 +223,10 @@ impl File {
             let rows = rows_of(&source.schema(), BATCH_BYTES);
             self.table.pieces(source, rows, Some(&self.needed))
         });
-        let (conditions, mut added) = (self.conditions, self.added);
+        let (conditions, mut partitions, mut added) = (self.conditions, self.partitions, self.added);
         let mut piece = move |mut piece: Piece| {
             let at = |error: Error| Failure::at(&*file, error.offset_rows(piece.first_row));
+            piece.batch = partitions.to(&piece.batch).map_err(|error| Failure::at(&*file, error))?;
             let keep = conditions.as_ref().map(|conditions| conditions.keep(&piece.batch)).transpose().map_err(at)?;
             piece.batch = added.to(&piece.batch, keep.as_ref()).map_err(at)?;
             Ok(FilePiece { file: file.clone(), piece, keep })

@@ -64,6 +64,7 @@ pub mod parquet;
 pub mod phe;
 mod shares;
 mod totals;
+mod typed;
 mod wipe;
 
 pub use align::Alignment;
@@ -81,6 +82,7 @@ pub use numbers::Rounding;
 pub use openings::{Checker, Opener};
 pub use shares::{Combined, Combiner, Sharer};
 pub use totals::{Release, Released, Totals, Withheld};
+pub use typed::{TypedColumn, type_name};
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// What one option lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List<T>(Vec<T>);
+pub struct List<T>(pub Vec<T>);
 
 /// What several options list together.
 pub fn all<T: Clone>(lists: &[List<T>]) -> Vec<T> {

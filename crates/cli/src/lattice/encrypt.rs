@@ -5,11 +5,12 @@ use hearith_columns::lattice::LatticeEncryptor;
 use super::converting::{Converting, failure};
 use super::{Key, check_remote};
 use crate::args::Encrypt;
-use crate::encrypt::{open, options};
+use crate::encrypt::{inputs, open, options};
 use crate::failure::Failure;
 use crate::input::Rows;
 use crate::output::Output;
 use crate::pipeline::{ReadAhead, write_each};
+use crate::plan::Planned;
 use crate::progress::Progress;
 use crate::report::Stopwatch;
 use crate::session::Session;
@@ -21,10 +22,12 @@ pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<
     let device = Converting::open(session, key.public().set(), command.unchecked_device)?;
     let key = key.converting(device.as_ref());
     let chunk = key.public().set().degree();
-    let table = open(command, chunk)?;
+    let mut planned = Planned::begin(command, &key.public().id())?;
+    let table = open(&mut planned, chunk)?;
+    let command = &planned.command.clone();
     let mut encryptor = LatticeEncryptor::new(key.encryption(), &table.schema, &options(command)?)
         .map_err(|error| table.failure(error))?;
-    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let output = Output::create(&command.out, &inputs(command))?;
     let mut sink = Sink::parquet(output, encryptor.schema())?;
 
     let mut watch = Stopwatch::start();
@@ -34,6 +37,7 @@ pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<
         let made = watch.compute(|| encryptor.encrypt(&piece.batch));
         made.map_err(|error| failure(session, &table.name, error.offset_rows(piece.first_row)))
     })?;
+    planned.finish(&encryptor.schema())?;
     sink.finish()?;
     drop(progress);
     let note = device.as_ref().map(Converting::note).transpose()?;

@@ -10,6 +10,7 @@ use crate::args::Sum;
 use crate::failure::Failure;
 use crate::input::ParquetFile;
 use crate::output::Output;
+use crate::partitions::Partitions;
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
@@ -70,7 +71,8 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
     for path in &command.input {
         let table = ParquetFile::open(path)?;
         let source = table.source()?;
-        let plain = source.schema();
+        let partitions = Partitions::of(path, &source.schema());
+        let plain = partitions.schema(&source.schema());
         rows = rows.saturating_add(source.rows());
         let at = |error: Error| Failure::at(&table.name, error);
         let selection = match &mut selection {
@@ -98,7 +100,7 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
         warn_of_copies(&table.name, &schema)?;
         let needed = totals.needed(&schema);
         started = Some(totals);
-        files.push(File::new(table, (&plain, &schema), needed, &command.conditions, added)?);
+        files.push(File::new(table, (&plain, &schema), needed, &command.conditions, (partitions, added))?);
     }
     match started {
         Some(totals) => Ok((files, totals, rows)),

@@ -26,6 +26,7 @@ mod means;
 mod openings;
 mod outputs;
 mod passphrases;
+mod plans;
 mod printing;
 mod readme;
 mod refusals;

@@ -1,0 +1,114 @@
+//! Columns that are only in the names of folders, as Hive, Spark and DuckDB write them: `dept=sales/part.parquet`.
+
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+/// What stands in a folder's name for null.
+const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The columns in one file's path, as it was given, and their value in all of its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Partitions {
+    columns: Vec<(String, Option<String>)>,
+    schemas: Option<(SchemaRef, SchemaRef)>,
+}
+
+impl Partitions {
+    /// Those of a path that a table does not have as columns.
+    pub(crate) fn of(path: &Path, schema: &Schema) -> Self {
+        let folders = path.parent().into_iter().flat_map(Path::components);
+        let mut columns: Vec<(String, Option<String>)> = Vec::new();
+        for folder in folders {
+            let Component::Normal(folder) = folder else { continue };
+            let folder = folder.to_string_lossy();
+            let Some((name, value)) = folder.split_once('=').filter(|(name, _)| !name.is_empty()) else { continue };
+            let (name, value) = (unescaped(name), Some(value).filter(|value| *value != NULL).map(unescaped));
+            if schema.field_with_name(&name).is_ok() {
+                continue;
+            }
+            // The innermost folder of a name has the last word.
+            match columns.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, before)) => *before = value,
+                None => columns.push((name, value)),
+            }
+        }
+        Self { columns, schemas: None }
+    }
+
+    /// The schema with these columns, of text, behind its own.
+    pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
+        if self.columns.is_empty() {
+            return schema.clone();
+        }
+        let more = self.columns.iter().map(|(name, _)| Arc::new(Field::new(name, DataType::Utf8, true)));
+        let fields: Vec<_> = schema.fields().iter().cloned().chain(more).collect();
+        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+    }
+
+    /// A batch with these columns.
+    ///
+    /// # Errors
+    /// None that a caller can cause.
+    pub(crate) fn to(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        if self.columns.is_empty() {
+            return Ok(batch.clone());
+        }
+        let to = match &self.schemas {
+            Some((from, to)) if Arc::ptr_eq(from, batch.schema_ref()) => to.clone(),
+            _ => self.schema(batch.schema_ref()),
+        };
+        self.schemas = Some((batch.schema(), to.clone()));
+        let column = |(_, value): &(String, Option<String>)| -> ArrayRef {
+            Arc::new(StringArray::from_iter(std::iter::repeat_n(value.as_deref(), batch.num_rows())))
+        };
+        RecordBatch::try_new(to, batch.columns().iter().cloned().chain(self.columns.iter().map(column)).collect())
+    }
+}
+
+/// A name or value without the escapes of characters that folders may not have: `%3A` is a colon.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
+        match (byte, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_name_columns() {
+        let schema = Schema::new(vec![Field::new("site", DataType::Int32, true)]);
+        let of = |path: &str| Partitions::of(Path::new(path), &schema).columns;
+        let pair = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
+        assert_eq!(
+            of("e/dept=sales/day=2020-01-31/x.parquet"),
+            [pair("dept", Some("sales")), pair("day", Some("2020-01-31"))]
+        );
+        assert_eq!(of("dept=__HIVE_DEFAULT_PARTITION__/x.parquet"), [pair("dept", None)]);
+        assert_eq!(of("dept=/x.parquet"), [pair("dept", Some(""))]);
+        assert_eq!(of("a%3Db=c%2Fd%C3%A9=1/x.parquet"), [pair("a=b", Some("c/d\u{e9}=1"))]);
+        assert_eq!(of("dept=a/dept=b/x.parquet"), [pair("dept", Some("b"))]);
+        for none in ["x.parquet", "dept=sales.parquet", "site=1/x.parquet", "=1/x.parquet", "plain/x.parquet"] {
+            assert_eq!(of(none), [], "{none}");
+        }
+        assert_eq!(unescaped("100%"), "100%");
+        assert_eq!(unescaped("%zz%4"), "%zz%4");
+    }
+}

@@ -1,0 +1,274 @@
+//! Plans: what all senders of tables agree on, so that what they encrypt adds up.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use hearith_columns::lattice::lattice_columns;
+use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
+use hearith_columns::{Error, Part, TypedColumn, encrypted_columns, type_name};
+use hearith_paillier::encoding::format_decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Character, Csv, Encrypt, List, Name, Setting};
+use crate::failure::{Failure, name};
+use crate::input::Table;
+use crate::output::{Access, Output};
+
+/// Bytes of the longest plan that is read.
+const LONGEST: u64 = 4 << 20;
+/// The version that is written and read.
+const VERSION: u32 = 1;
+
+/// What is in the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plan {
+    /// The version of the format.
+    hearith_plan: u32,
+    /// Id of the public key.
+    key: String,
+    max_additions: u64,
+    pack: bool,
+    csv: Marks,
+    encrypted: Vec<Encrypted>,
+    plain: Vec<Plain>,
+}
+
+/// How CSV files are written.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Marks {
+    delimiter: Option<char>,
+    header: bool,
+    null: Vec<String>,
+    decimal_comma: bool,
+    thousands: Option<char>,
+}
+
+/// A column to encrypt.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Encrypted {
+    name: String,
+    scale: u32,
+    /// Largest magnitude, in the column's units.
+    range: String,
+}
+
+/// A column that stays plain, and its type as a cast names it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plain {
+    name: String,
+    r#type: String,
+}
+
+/// An encryption, and the plan that it follows or writes.
+pub(crate) struct Planned {
+    /// The command as the plan completes it.
+    pub(crate) command: Encrypt,
+    state: State,
+}
+
+enum State {
+    None,
+    /// The plan is there.
+    Follows {
+        name: String,
+        plan: Plan,
+    },
+    /// It is to be written, with these plain columns.
+    Writes {
+        output: Output,
+        key: String,
+        plain: Vec<Plain>,
+    },
+}
+
+impl Planned {
+    /// Reads the plan that the command names, or begins it.
+    pub(crate) fn begin(command: &Encrypt, key: &impl ToString) -> Result<Self, Failure> {
+        let Some(path) = &command.plan else { return Ok(Self { command: command.clone(), state: State::None }) };
+        let key = key.to_string();
+        if !path.exists() {
+            if command.column.is_empty() {
+                return Err(Failure::at(name(path), "is not there yet: --column names what it plans to encrypt"));
+            }
+            let output = Output::file(path, Access::Usual, false)?;
+            let state = State::Writes { output, key, plain: Vec::new() };
+            return Ok(Self { command: command.clone(), state });
+        }
+        let (file, plan) = (name(path), Plan::read(path)?);
+        if plan.key != key {
+            let what = format!("is for key {}, and the key given is {key}", plan.key);
+            return Err(Failure::at(file, what));
+        }
+        check_unplanned(command, &file)?;
+        Ok(Self { command: plan.complete(command), state: State::Follows { name: file, plan } })
+    }
+
+    /// How a CSV table is written: as options say, if they say anything, or else the plan.
+    pub(crate) fn csv(&self) -> Csv {
+        match &self.state {
+            State::Follows { plan, .. } if self.command.csv.is_default() => plan.csv.to_options(),
+            _ => self.command.csv.clone(),
+        }
+    }
+
+    /// The table with its plain columns in the types of the plan.
+    pub(crate) fn table(&mut self, table: Table) -> Result<Table, Failure> {
+        let columns = self.command.columns();
+        let plain = match &mut self.state {
+            State::None => return Ok(table),
+            State::Follows { plan, .. } => &plan.plain,
+            State::Writes { plain, .. } => {
+                let fields = table.schema.fields().iter().filter(|field| !columns.contains(field.name()));
+                let named = |name: &str, kind| Some(Plain { name: name.to_owned(), r#type: type_name(kind)? });
+                *plain = fields.filter_map(|field| named(field.name(), field.data_type())).collect();
+                &*plain
+            }
+        };
+        let typed = plain.iter().map(|Plain { name, r#type }| TypedColumn::new(&table.schema, name, r#type));
+        let typed = typed.collect::<Result<Vec<_>, _>>();
+        let typed = typed.map_err(|error| self.explained(table.failure(error)))?;
+        Ok(retyped(table, typed))
+    }
+
+    /// Writes the plan, if it is to be written, with what became of the encrypted columns.
+    pub(crate) fn finish(self, encrypted: &Schema) -> Result<(), Failure> {
+        let State::Writes { mut output, key, plain } = self.state else { return Ok(()) };
+        let parts = parts(encrypted).map_err(Failure::new)?;
+        let command = self.command;
+        let of = |name: String| {
+            let part = parts.iter().find(|part| part.name == name)?;
+            let range = i128::try_from(part.range).unwrap_or(i128::MAX);
+            Some(Encrypted { name, scale: part.scale, range: format_decimal(range, part.scale) })
+        };
+        let plan = Plan {
+            hearith_plan: VERSION,
+            key,
+            max_additions: command.max_additions,
+            pack: command.pack,
+            csv: Marks::of(&command.csv),
+            encrypted: command.columns().into_iter().filter_map(of).collect(),
+            plain,
+        };
+        let text = serde_json::to_string_pretty(&plan).map_err(Failure::new)?;
+        writeln!(output, "{text}").map_err(|error| Failure::writing(output.name(), error))?;
+        output.commit()
+    }
+
+    /// A failure about a planned column, which says whose plan it is.
+    fn explained(&self, failure: Failure) -> Failure {
+        match &self.state {
+            State::Follows { name, .. } => failure.noting(format!("as {name} plans")),
+            _ => failure,
+        }
+    }
+}
+
+impl Plan {
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let file = name(path);
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+        read.map_err(|error| Failure::reading(&file, error))?;
+        if text.len() as u64 > LONGEST {
+            return Err(Failure::at(file, format!("no plan: more than {LONGEST} bytes")));
+        }
+        let plan: Self =
+            serde_json::from_str(&text).map_err(|error| Failure::at(&file, format!("no plan: {error}")))?;
+        match plan.hearith_plan {
+            VERSION => Ok(plan),
+            other => Err(Failure::at(file, format!("a plan of version {other}: this program reads version {VERSION}"))),
+        }
+    }
+
+    /// The command with what the plan says.
+    fn complete(&self, command: &Encrypt) -> Encrypt {
+        let columns = self.encrypted.iter();
+        let setting = |column: &Encrypted| Some(column.name.clone());
+        Encrypt {
+            column: vec![List(columns.clone().map(|column| Name(column.name.clone())).collect())],
+            scale: vec![List(columns.clone().map(|it| Setting { column: setting(it), value: it.scale }).collect())],
+            range: vec![List(columns.map(|it| Setting { column: setting(it), value: it.range.clone() }).collect())],
+            max_additions: self.max_additions,
+            pack: self.pack,
+            ..command.clone()
+        }
+    }
+}
+
+impl Marks {
+    fn of(csv: &Csv) -> Self {
+        let mark = |mark: &Option<Character>| mark.map(|Character(mark)| mark);
+        Self {
+            delimiter: mark(&csv.delimiter),
+            header: !csv.no_header,
+            null: csv.null.clone(),
+            decimal_comma: csv.decimal_comma,
+            thousands: mark(&csv.thousands),
+        }
+    }
+
+    fn to_options(&self) -> Csv {
+        Csv {
+            delimiter: self.delimiter.map(Character),
+            no_header: !self.header,
+            null: self.null.clone(),
+            decimal_comma: self.decimal_comma,
+            thousands: self.thousands.map(Character),
+        }
+    }
+}
+
+/// Refuses options that say what a plan says.
+fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
+    let given = [
+        ("--column", !command.column.is_empty()),
+        ("--scale", !command.scale.is_empty()),
+        ("--range", !command.range.is_empty()),
+        ("--pack", command.pack),
+        ("--max-additions", command.max_additions != DEFAULT_MAX_ADDITIONS),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::at(plan, format!("is there already and says what {option} does"))),
+    }
+}
+
+/// The columns that were encrypted, of either scheme.
+fn parts(schema: &Schema) -> Result<Vec<Part>, Error> {
+    let whole = lattice_columns(schema)?;
+    match whole.is_empty() {
+        false => Ok(whole.into_iter().map(|column| column.part).collect()),
+        true => Ok(encrypted_columns(schema)?.into_iter().flat_map(|column| column.parts).collect()),
+    }
+}
+
+/// The table with columns of the same names in other types.
+fn retyped(table: Table, typed: Vec<TypedColumn>) -> Table {
+    let fields: Vec<_> = typed.iter().map(TypedColumn::field).collect();
+    let of = |name: &str| fields.iter().position(|field| field.name() == name);
+    let all = table.schema.fields().iter();
+    let fields = all.map(|field| of(field.name()).map_or_else(|| field.clone(), |place| fields[place].clone()));
+    let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let (to, file, places) =
+        (schema.clone(), table.name.clone(), schema.fields().iter().map(|field| of(field.name())).collect::<Vec<_>>());
+    let pieces = table.pieces.map(move |piece| {
+        let mut piece = piece?;
+        let columns = places.iter().zip(piece.batch.columns()).map(|(place, column)| match place {
+            Some(place) => typed[*place].values(&piece.batch),
+            None => Ok(column.clone()),
+        });
+        let columns = columns.collect::<Result<Vec<_>, Error>>();
+        let columns = columns.map_err(|error| Failure::at(&file, error.offset_rows(piece.first_row)))?;
+        piece.batch = RecordBatch::try_new(to.clone(), columns).map_err(|error| Failure::at(&file, error))?;
+        Ok(piece)
+    });
+    Table { schema, pieces: Box::new(pieces), ..table }
+}

@@ -1,0 +1,122 @@
+//! Plans that senders share, and tables whose folders name columns.
+
+use crate::common::{Place, STAFF};
+
+/// A German spreadsheet and a Parquet table of other types, with the keys of both schemes.
+fn two_parties() -> Place {
+    let place = Place::new();
+    place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+    place.write(
+        "a.csv",
+        "Abteilung;site;day;pay\nlab;1;2020-01-31;1.234,50\nshop;2;2020-02-01;-7,25\nlab;1;2020-01-31;\n",
+    );
+    place.python(
+        "import pyarrow as pa, pyarrow.parquet as pq, datetime as dt\n\
+         t = pa.table({'pay': pa.array([100, None, 3], pa.int32()),\n\
+                       'day': pa.array([dt.date(2020, 1, 31), dt.date(2020, 2, 1), None]),\n\
+                       'site': pa.array([1, 2, 1], pa.uint8()),\n\
+                       'Abteilung': pa.array(['lab', 'shop', None]).dictionary_encode()})\n\
+         pq.write_table(t, 'b.parquet')",
+    );
+    place
+}
+
+const OPTIONS: &str = "-c pay --scale pay=2 --range pay=1000000 --delimiter ; --decimal-comma --thousands .";
+
+#[test]
+fn tables_of_two_parties_add_up_by_their_plan() {
+    let place = two_parties();
+    for keys in ["keys", "bfv"] {
+        let encrypt = format!("encrypt -k {keys}/public.json --plan {keys}.plan.json");
+        // The first sender's options make the plan; the second follows it, and so does the first from now on.
+        place.ok(&format!("{encrypt} {OPTIONS} a.csv -o a.parquet"));
+        let plan = place.read(&format!("{keys}.plan.json"));
+        place.ok(&format!("{encrypt} b.parquet -o e-b.parquet"));
+        place.ok(&format!("{encrypt} a.csv -o again.parquet"));
+        assert_eq!(place.read(&format!("{keys}.plan.json")), plan, "a plan is not written again");
+        place.ok(&format!(
+            "sum -k {keys}/public.json -b Abteilung,site,day a.parquet e-b.parquet again.parquet -o totals.parquet"
+        ));
+        let expected =
+            "Abteilung,site,day,rows,pay\n,1,,1,3.00\nlab,1,2020-01-31,5,2569.00\nshop,2,2020-02-01,3,-14.50\n";
+        let decrypt = format!("decrypt -k {keys}/private.json totals.parquet");
+        assert_eq!(place.ok(&decrypt).text(), expected, "{keys}");
+    }
+}
+
+#[test]
+fn a_plan_made_of_parquet_types_the_cells_of_csv() {
+    let place = two_parties();
+    let encrypt = "encrypt -k keys/public.json --plan plan.json";
+    place.ok(&format!("{encrypt} -c pay --scale pay=2 b.parquet -o b-e.parquet"));
+    let types = ["\"type\": \"date\"", "\"type\": \"smallint\"", "\"type\": \"text\""];
+    let plan = place.read("plan.json");
+    assert!(types.iter().all(|kind| plan.contains(kind)), "{plan}");
+    // Options still say how a sender's own CSV file is written.
+    let marks = "--delimiter ; --decimal-comma --thousands .";
+    place.ok(&format!("{encrypt} {marks} a.csv -o a-e.parquet"));
+    place.ok("sum -k keys/public.json -b day --where site=1 a-e.parquet b-e.parquet -o totals.parquet");
+    let expected = "day,rows,pay\n,1,3.00\n2020-01-31,3,1334.50\n";
+    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), expected);
+    place.write("bad.csv", "Abteilung,site,day,pay\nlab,1,2020-01-31,1\nlab,one,2020-01-31,1\n");
+    let bad = "bad.csv: row 2, column site: is not an integer of 16 bits";
+    place.fails(&format!("{encrypt} bad.csv -o out.parquet"), bad);
+    place.write("less.csv", "Abteilung,day,pay\nlab,2020-01-31,1\n");
+    place
+        .fails(&format!("{encrypt} less.csv -o out.parquet"), "less.csv: column site: the first line does not name it");
+}
+
+#[test]
+fn what_contradicts_a_plan_is_named() {
+    let place = two_parties();
+    place.write("in.csv", STAFF);
+    let encrypt = "encrypt -k keys/public.json --plan plan.json";
+    place.fails(&format!("{encrypt} in.csv -o out.parquet"), "plan.json: is not there yet: --column names");
+    place.fails(&format!("{encrypt} -c dept in.csv -o out.parquet"), "in.csv: row 1, column dept: is not a number");
+    place.ok(&format!("{encrypt} -c salary,bonus --scale bonus=2 --pack --max-additions 9 in.csv -o out.parquet"));
+    for option in ["-c salary", "--scale 2", "--range 5", "--pack", "--max-additions 10"] {
+        let line = format!("{encrypt} {option} in.csv -o other.parquet");
+        place.fails(&line, "plan.json: is there already and says what --");
+    }
+    let other = "encrypt -k other/public.json --plan plan.json in.csv -o other.parquet";
+    place.fails(other, "plan.json: is for key ");
+    place.fails(&format!("{encrypt} in.csv -o plan.json"), "plan.json: the output would replace the input");
+    for (text, expected) in [
+        ("", "plan.json: no plan: EOF while parsing"),
+        ("{}", "plan.json: no plan: missing field `hearith_plan`"),
+        (
+            &place.read("plan.json").replace("\"hearith_plan\": 1", "\"hearith_plan\": 2"),
+            "plan.json: a plan of version 2",
+        ),
+        (&place.read("plan.json").replace("\"text\"", "\"money\""), "in.csv: '"),
+    ] {
+        place.write("plan.json", text);
+        place.fails(&format!("{encrypt} in.csv -o other.parquet"), expected);
+    }
+}
+
+#[test]
+fn folders_name_columns_to_group_by() {
+    let place = Place::new();
+    place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+    for keys in ["keys", "bfv"] {
+        for (folder, pay) in [("dept=lab/year=2024", 5), ("dept=lab/year=2025", 20), ("dept=a%20b/year=2025", 7)] {
+            let folder = format!("{keys}.tables/{folder}");
+            std::fs::create_dir_all(place.file(&folder)).unwrap();
+            place.write("in.csv", format!("pay\n{pay}\n{pay}\n"));
+            place.ok(&format!("encrypt -k {keys}/public.json -c pay in.csv -o {folder}/part.parquet"));
+        }
+        let sum = format!("sum -k {keys}/public.json");
+        let decrypt = format!("decrypt -k {keys}/private.json t.parquet");
+        place.ok(&format!("{sum} -b dept {keys}.tables -o t.parquet"));
+        assert_eq!(place.ok(&decrypt).text(), "dept,rows,pay\na b,2,14\nlab,4,50\n");
+        place.ok(&format!("{sum} -w year>2024 -b year {keys}.tables -o t.parquet"));
+        assert_eq!(place.ok(&decrypt).text(), "year,rows,pay\n2025,4,54\n");
+        place.ok(&format!("{sum} {keys}.tables/dept=lab/year=2025/part.parquet -b year,dept -o t.parquet"));
+        assert_eq!(place.ok(&decrypt).text(), "year,dept,rows,pay\n2025,lab,2,40\n");
+        place.fails(
+            &format!("{sum} -b site {keys}.tables -o x.parquet"),
+            &format!("{keys}.tables/dept=a%20b/year=2025/part.parquet: "),
+        );
+    }
+}
