@@ -136,12 +136,12 @@ mod tests {
     fn senders_types_meet() {
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None]));
         let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("7"), None]));
-        assert_eq!(typed(numbers.clone(), "text").unwrap(), texts);
-        assert_eq!(typed(texts.clone(), "integer").unwrap(), numbers);
+        assert_eq!(&typed(numbers.clone(), "text").unwrap(), &texts);
+        assert_eq!(&typed(texts.clone(), "integer").unwrap(), &numbers);
         let days: ArrayRef = Arc::new(Date32Array::from(vec![18_262]));
         let iso: ArrayRef = Arc::new(StringArray::from(vec!["2020-01-01"]));
-        assert_eq!(typed(days.clone(), "text").unwrap(), iso);
-        assert_eq!(typed(iso, "date").unwrap(), days);
+        assert_eq!(&typed(days.clone(), "text").unwrap(), &iso);
+        assert_eq!(&typed(iso, "date").unwrap(), &days);
         let wrong: ArrayRef = Arc::new(StringArray::from(vec!["7", "7.5"]));
         assert_eq!(typed(wrong, "integer").unwrap_err(), "row 1, column a \"b\": is not an integer of 32 bits");
         assert!(typed(numbers, "date").is_err());
