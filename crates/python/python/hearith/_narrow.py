@@ -9,8 +9,10 @@ DIGITS = 38
 
 
 def narrowed(numbers: pa.Table, encrypted: pa.Schema) -> pa.Table:
-    """The decrypted table with `decimal128(38, scale)` in place of `decimal256` where a column's numbers all fit: DuckDB reads the wider type
-    as doubles, and polars not at all. Plain columns keep their types."""
+    """The decrypted table with `decimal128(38, scale)` instead of `decimal256` where a column's numbers all fit.
+
+    DuckDB reads the wider type as doubles, and polars does not read it. Plain columns keep their types.
+    """
     for index, field in enumerate(numbers.schema):
         position = encrypted.get_field_index(field.name)
         is_plain = position >= 0 and encrypted.field(position).type == field.type
