@@ -288,13 +288,13 @@ pub struct Sum {
     /// The public key, or the private key (its owner re-randomises faster)
     #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
-    /// Columns whose values make the groups, or expressions: "cast(day as date) as d"
+    /// Columns or expressions whose values make the groups, as "age >= 30 as senior"
     #[arg(long, short, value_name = "NAME,...")]
     pub by: Vec<Columns>,
     /// Add up only rows that meet a condition on plain columns, as "age >= 30"
     #[arg(long = "where", short = 'w', value_name = "CONDITION")]
     pub conditions: Vec<Predicate>,
-    /// Multiply each number by an integer, that of a plain column or an expression (bfv alone)
+    /// Multiply each number by the integer of a plain column or an expression (bfv alone)
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
     /// Leave out groups of fewer rows, totals of fewer values or with a rarer weight
