@@ -201,7 +201,11 @@ def test_kinds(keys, other_keys):
         (lambda: c + other, KeyMismatchError, "wrong_key"),
         (lambda: private.decrypt(other), KeyMismatchError, "wrong_key"),
         (lambda: other_keys[0].rerandomise(c), KeyMismatchError, "wrong_key"),
-        (lambda: c + public.encrypt([1, 2], scale=1), ScaleError, "scales_differ"),
+        (
+            lambda: c + public.encrypt([1, 2], scale=1).multiply(1, scale=38) * Fraction(1, 7**130),
+            RangeError,
+            "headroom",
+        ),
         (lambda: c.add([1, 2, 3]), ShapeError, "lengths"),
         (lambda: public.encrypt([[1, 2], [3]]), ShapeError, "dimensions"),
         (lambda: c + pd.Series([1, 2], index=[1, 0]), ShapeError, "index"),
@@ -210,7 +214,8 @@ def test_kinds(keys, other_keys):
         (lambda: public.encrypt(["1"]), NumberError, "not_a_number"),
         (lambda: public.encrypt("a lot"), NumberError, "not_a_number"),
         (lambda: public.encrypt([0.125], scale=2), ScaleError, "too_many_digits"),
-        (lambda: c * Fraction(1, 3), ScaleError, "too_many_digits"),
+        (lambda: (c * 1e-40).to_arrow(), ScaleError, "too_many_digits"),
+        (lambda: c / [2**520, 3], ScaleError, "too_many_digits"),
         (lambda: he.generate_keypair(512), InvalidKeyError, "insecure_key"),
         (lambda: he.PublicKey.from_jwk("{}"), InvalidKeyError, None),
         (lambda: public.sum_columns(table(1)), TableError, "nothing_encrypted"),
@@ -253,10 +258,10 @@ def canary_operations(public, private):
     yield lambda: public.encrypt(np.array([1, float(CANARY) * 10**60]), exponent=-4)
     yield lambda: c.add([1, CANARY * 2**500])
     yield lambda: c * [1, CANARY * 2**500]
-    yield lambda: c * [1, Fraction(CANARY, 2**90)]
-    yield lambda: c.add([1, Fraction(CANARY, 2**90)])
+    yield lambda: c * [1, Fraction(CANARY, 2**600)]
+    yield lambda: c.add([1, Fraction(CANARY, 2**600)])
     yield lambda: c / {CANARY}
-    yield lambda: c / [CANARY]
+    yield lambda: c / [CANARY, CANARY, CANARY]
     yield lambda: c @ [[1, CANARY], [CANARY]]
     yield lambda: public.encrypt([[1, 2], [3, CANARY]], range=5)
     yield lambda: c @ [1, CANARY * 2**500]

@@ -137,8 +137,7 @@ class TestReductions:
 
     def test_weights_that_do_not_fit(self, keys):
         c = keys[0].encrypt([[1, 2, 3], [4, 5, 6]])
-        with pytest.raises(TypeError, match=r"np\.average with weights of different sums"):
-            np.average(c, axis=0, weights=[[1, 2, 3], [3, 2, 3]])
+        near(keys[1], np.average(c, axis=0, weights=[[1, 2, 3], [3, 2, 3]]), np.array([3.25, 3.5, 4.5]))
         for options in ({"weights": [1, 2, 3]}, {"axis": 0, "weights": [1, 2, 3]}, {"axis": 1, "weights": [[1, 2, 3]]}):
             with pytest.raises(ShapeError, match="weights of shape"):
                 np.average(c, **options)
@@ -146,10 +145,11 @@ class TestReductions:
     def test_arguments_that_are_not_offered_are_named(self, keys):
         c = keys[0].encrypt([[1, 2], [3, 4]])
         for function, options, named in (
-            (np.sum, {"initial": 5}, "np.sum with initial"),
+            (np.sum, {"out": np.zeros(2)}, "np.sum with out"),
+            (np.concatenate, {"dtype": float}, "np.concatenate with dtype"),
             (np.mean, {"dtype": float}, "np.mean with dtype"),
-            (np.add.reduce, {"where": [[True, False]] * 2}, "np.add.reduce with where"),
-            (np.average, {"returned": True}, "np.average with returned"),
+            (np.add.reduce, {"dtype": float}, "np.add.reduce with dtype"),
+            (np.gradient, {"edge_order": 2}, "np.gradient with edge_order 2"),
             (np.cumsum, {"dtype": int}, "np.cumsum with dtype"),
         ):
             with pytest.raises(TypeError, match=f"{named} cannot be computed"):
@@ -227,23 +227,23 @@ class TestNumbersAsTheyAre:
         assert private.decrypt(c / 3 + 1).tolist() == [4 / 3, 1 / 3, 10 / 3]
         assert private.decrypt(public.encrypt("0.5", scale=1).mean() / 2) == 0.25
         assert pickle.loads(pickle.dumps(c / 3)).encoding == (c / 3).encoding
-        for impossible in (lambda: c / 3 + c, lambda: (c / 3).to_phe(), lambda: (c / 3).to_arrow()):
+        for impossible in (lambda: (c / 3).to_phe(), lambda: (c / 3).to_arrow()):
             with pytest.raises(ScaleError):
                 impossible()
         with pytest.raises(ZeroDivisionError):
-            c / 0
+            c / [1, 0, 3]
         with pytest.raises(ShapeError):
-            c / [1, 2, 3]
+            c / [1, 2]
         for impossible in (lambda: 1 / c, lambda: c / c, lambda: c**2):
             with pytest.raises(TypeError):
                 impossible()
 
     def test_digits_that_do_not_fit(self, keys):
         c = keys[0].encrypt([1, 2])
-        for factor in (1e-60, Fraction(1, 3), Decimal(1).scaleb(-39)):
-            with pytest.raises(ScaleError, match="row 0: "):
+        for factor in (1e-150, Fraction(1, 3**300), Decimal(1).scaleb(-200)):
+            with pytest.raises(RangeError, match="headroom"):
                 c * [factor, 1]
-            with pytest.raises(ScaleError, match="row 1: "):
+            with pytest.raises(RangeError, match="headroom"):
                 c.add([1, factor])
         with pytest.raises(RangeError):
             c * float("inf")
@@ -294,7 +294,7 @@ class TestRefusals:
         same(keys[1], c + pd.Series([1, 2, 3]), [2, 4, 6])
         same(keys[1], c + shuffled.to_numpy(), [2, 4, 6])
 
-    @pytest.mark.parametrize("name", ["sort", "exp", "median", "maximum.reduce", "add.accumulate"])
+    @pytest.mark.parametrize("name", ["sort", "exp", "median", "maximum.reduce", "maximum.accumulate", "linalg.norm"])
     def test_functions_that_are_not_offered(self, keys, name):
         function = np
         for part in name.split("."):

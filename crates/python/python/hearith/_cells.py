@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted
+from hearith._factors import check_decimals
 from hearith.array import EncryptedArray
 from hearith.arrow import EncryptedType, from_arrow, to_arrow
-from hearith.errors import HearithError, NullError, ShapeError, TableError
+from hearith.errors import HearithError, NullError, ScaleError, ShapeError, TableError
 
 #: Which rows have a number.
 Present = npt.NDArray[np.bool_]
@@ -92,9 +93,12 @@ class Cells:
     def _with_plain(self, plain: Any, operation: Callable[[EncryptedArray, Any], EncryptedArray]) -> Cells:
         """What an operation makes of the rows that have both a number and a plain one; errors name the row of the column."""
         if np.ndim(plain) == 0 and not isinstance(plain, pa.ChunkedArray | pa.Array):
+            check_decimals([plain])
             return Cells(operation(self.numbers, plain), self.present)
         picked, beside = self._beside(plain)
         try:
+            # Columns have no divisors, and few digits.
+            check_decimals(beside if isinstance(beside, list) else ())
             return Cells(operation(picked.numbers, beside), picked.present)
         except HearithError as error:
             if error.row is None:
@@ -141,11 +145,12 @@ def _joined(column: Any) -> Any:
 
 
 def _alike(left: EncryptedArray, right: EncryptedArray) -> tuple[EncryptedArray, EncryptedArray]:
-    """Two arrays with the digits of whichever has more; powers of ten and of sixteen do not go together."""
-    lower = min(left.encoding.exponent, right.encoding.exponent)
-    bases = {array.encoding.base for array in (left, right) if array.encoding.exponent}
-    if bases == {16}:
-        return left.rescale(exponent=lower), right.rescale(exponent=lower)
-    if bases == {10}:
-        return left.rescale(scale=-lower), right.rescale(scale=-lower)
+    """Two arrays that add up in a column, which has no divisor as a power of ten and one of sixteen would take.
+
+    Raises:
+        ScaleError: they do not.
+    """
+    if {array.encoding.base for array in (left, right) if array.encoding.exponent} == {10, 16}:
+        text = f"{left.encoding} and {right.encoding} do not add up in one column"
+        raise ScaleError(text, kind="scales_differ")
     return left, right

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from hearith import _native as rust
 from hearith._batches import pieces, rows_from
 from hearith._encrypted import Encrypted, check_key
+from hearith._gathering import collected
 from hearith._integers import Integers, joined_integers, unpack
 from hearith.array import EncryptedArray, encrypted
 
@@ -46,14 +48,25 @@ class DecryptionKey(ABC):
 
     @overload
     def decrypt(
-        self, array: EncryptedArray, *, into: None = None, check: bool = False, progress: bool = False
+        self,
+        array: EncryptedArray | Sequence[Any] | npt.NDArray[Any],
+        *,
+        into: None = None,
+        check: bool = False,
+        progress: bool = False,
     ) -> Any: ...
 
     def decrypt(
-        self, array: EncryptedArray, *, into: type[Any] | None = None, check: bool = False, progress: bool = False
+        self,
+        array: EncryptedArray | Sequence[Any] | npt.NDArray[Any],
+        *,
+        into: type[Any] | None = None,
+        check: bool = False,
+        progress: bool = False,
     ) -> Any:
         """The numbers in an array: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a power
-        of sixteen, and quotients. A single number comes as Python's `int`, `Decimal` or `float`.
+        of sixteen, and quotients. A single number comes as Python's `int`, `Decimal` or `float`. A list of encrypted arrays gives a
+        list; an array of objects, or a series, of single encrypted numbers gives an array.
 
         `into` says which of these is expected, `int`, `Decimal`, `float` or `np.ndarray`, to type checkers and to whoever reads the
         line; an array that gives another is refused before anything is decrypted.
@@ -74,7 +87,11 @@ class DecryptionKey(ABC):
         >>> private.decrypt(public.encrypt([1, 2, 4]).sum(), into=int).bit_length()
         3
         """
-        content = encrypted(array)
+        if not isinstance(array, EncryptedArray):
+            listed = _listed(array)
+            if listed is not None:
+                return [self.decrypt(one, into=into, check=check, progress=progress) for one in listed]
+        content = encrypted(collected(array))
         check_key(content, self.id)
         _check_kind(content, into)
         found: list[Integers] = []
@@ -105,6 +122,13 @@ class DecryptionKey(ABC):
         from hearith._column_arithmetic import means
 
         return means(self.decrypt_columns(totals, check=check, progress=progress))
+
+
+def _listed(values: Any) -> Sequence[Any] | None:
+    """The arrays of a list that has nothing but encrypted arrays and such lists; None is something else."""
+    if not isinstance(values, list | tuple) or not values:
+        return None
+    return values if all(isinstance(one, EncryptedArray) or _listed(one) is not None for one in values) else None
 
 
 def _check_kind(content: Encrypted, into: type[Any] | None) -> None:

@@ -131,8 +131,11 @@ class Encrypted:
         self, rows: Ciphertexts, shape: Shape, *, encoding: Encoding | None = None, bound: int | None = None
     ) -> Encrypted:
         """Other ciphertexts under the same key; encoding and bound as they were, unless others are given."""
-        kept = self.encoding if encoding is None else encoding
-        return Encrypted(self.key, rows, kept, self.bound if bound is None else bound, shape)
+        new = object.__new__(Encrypted)
+        new._key, new._rows, new.key_id, new.bits, new.shape = self.key, rows, self.key_id, self.bits, shape
+        new.encoding = self.encoding if encoding is None else encoding
+        new.bound = self.bound if bound is None else checked_bound(bound, self.bits, self.bound)
+        return new
 
     def selected(self, places: npt.NDArray[np.intp]) -> Encrypted:
         """The numbers at places in row-major order, in the places' shape."""
@@ -144,10 +147,16 @@ def ciphertext_bytes(bits: int) -> int:
     return 2 * -(-bits // 8)
 
 
-def checked_bound(bound: int, bits: int) -> int:
-    """The bound, if numbers so large are below half of any n of so many bits."""
+def checked_bound(bound: int, bits: int, before: int | None = None, what: str = "the result") -> int:
+    """The bound, if numbers so large are below half of any n of so many bits; `before` is the bound of an operand.
+
+    Raises:
+        RangeError: they are not; it says how many bits of headroom there are.
+    """
     if bound.bit_length() > bits - 2:
-        text = f"the result could need {bound.bit_length() + 1} bits, more than a key of {bits} bits holds"
+        text = f"{what} could need {bound.bit_length() + 1} bits, more than a key of {bits} bits holds"
+        if before is not None:
+            text += f": its headroom beyond these numbers is {bits - 2 - before.bit_length()} bits"
         raise RangeError(text, kind="headroom")
     return bound
 

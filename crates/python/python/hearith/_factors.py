@@ -1,35 +1,62 @@
-"""How plain factors are encoded: with as many digits as keep every one of them exactly."""
+"""How plain operands are encoded: with as many digits as keep every one of them exactly."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from hearith._operands import Vector
-from hearith.encoding import MAX_SCALE, MIN_EXPONENT, Encoding
+from hearith._operands import Vector, fraction
+from hearith.encoding import MAX_SCALE, MAX_UNIT_BITS, Encoding
 from hearith.errors import ScaleError
 
+#: Digits after the point of a plain operand of an array, whose results may have as many: a digit takes up to 4 bits.
+_MOST_DIGITS = MAX_UNIT_BITS // 5
 
-def factor_encoding(factors: Vector, beside: Encoding, scale: int | None, exponent: int | None) -> Encoding:
-    """The encoding of plain factors: as asked for, else the coarsest that keeps every one exactly: on a power of sixteen beside numbers
-    that stand on one, else with decimal digits, where a float is the shortest decimal that reads back as it."""
+
+def factor_encoding(
+    factors: Vector, beside: Encoding, scale: int | None = None, exponent: int | None = None
+) -> Encoding:
+    """The encoding of plain operands: as asked for, else the coarsest that keeps every one exactly.
+
+    A float is the shortest decimal that reads back as it; beside numbers on a power of sixteen, the binary fraction that it is. A
+    fraction that is no decimal of a few digits makes a divisor.
+
+    Raises:
+        ScaleError: an operand has more digits than any key has headroom for.
+    """
     if scale is not None or exponent is not None:
         return Encoding.of(scale, exponent)
     if isinstance(factors, np.ndarray) and factors.dtype.kind in "iub":
         return Encoding()
-    if beside.base == 16:
-        return Encoding.of(exponent=min((_sixteenths(factor) for factor in factors), default=0))
-    return Encoding.of(scale=max((digits(factor, row) for row, factor in enumerate(factors)), default=0))
+    if len(factors) == 1 and type(factors[0]) is int:
+        return Encoding()
+    places, sixteenths, divisor = 0, 0, 1
+    for row, factor in enumerate(factors):
+        if beside.base == 16 and isinstance(factor, float | np.floating):
+            sixteenths = min(sixteenths, _sixteenths(factor))
+        elif isinstance(factor, Fraction) and not _is_decimal(factor):
+            divisor = _multiple(divisor, factor.denominator, row)
+        else:
+            places = max(places, digits(factor, row, _MOST_DIGITS))
+    return Encoding(16, sixteenths).common(Encoding(10, -places)).common(Encoding(divisor=divisor))
 
 
-def digits(number: Any, row: int) -> int:
+def check_decimals(factors: Iterable[Any]) -> None:
+    """Raises `ScaleError` if an operand has more digits than columns have."""
+    for row, factor in enumerate(factors):
+        digits(factor, row)
+
+
+def digits(number: Any, row: int, most: int = MAX_SCALE) -> int:
     """Decimal digits after the point; what is no finite number has none, and is refused when it is encoded.
 
     Raises:
-        ScaleError: there are more than any scale keeps.
+        ScaleError: there are more than `most`.
     """
     if isinstance(number, float | np.floating):
         number = Decimal(str(number)) if np.isfinite(number) else 0
@@ -38,10 +65,39 @@ def digits(number: Any, row: int) -> int:
     places = getattr(number, "as_tuple", None)
     exponent = 0 if places is None else places().exponent
     places_kept = -exponent if isinstance(exponent, int) and exponent < 0 else 0
-    if places_kept > MAX_SCALE:
-        text = f"more than {MAX_SCALE} digits after the point: multiply(..., scale=, rounding=True) keeps as many as are asked for"
+    if places_kept > most:
+        text = f"more than {most} digits after the point: multiply(..., scale=, rounding=True) keeps as many as are asked for"
         raise ScaleError(text, row, kind="too_many_digits")
     return places_kept
+
+
+def reciprocals(divisors: Vector, most: int) -> tuple[list[int], int]:
+    """Whole numbers and a divisor: each of the numbers over the divisor is the reciprocal of one of the `divisors`.
+
+    Raises:
+        ScaleError: the common divisor has more than `most` bits.
+        ZeroDivisionError: a divisor is 0.
+    """
+    exact = [fraction(divisor) for divisor in divisors]
+    if not all(exact):
+        raise ZeroDivisionError("division by zero")
+    common = 1
+    for row, one in enumerate(exact):
+        common = _multiple(common, abs(one.numerator), row, most)
+    return [(common / one).numerator for one in exact], common
+
+
+def _multiple(one: int, other: int, row: int, most: int = MAX_UNIT_BITS // 2) -> int:
+    """The least common multiple."""
+    common = lcm(one, other)
+    if common.bit_length() > most:
+        text = f"the common denominator of these numbers has more than {most} bits, beyond the key's headroom"
+        raise ScaleError(f"{text}: round them first", row, kind="too_many_digits")
+    return common
+
+
+def _is_decimal(number: Fraction) -> bool:
+    return bool(10**MAX_SCALE % number.denominator == 0)
 
 
 def _decimal(number: Fraction, row: int) -> Decimal:
@@ -54,6 +110,6 @@ def _decimal(number: Fraction, row: int) -> Decimal:
 
 
 def _sixteenths(factor: Any) -> int:
-    """The highest power of sixteen, at most 0, that a number is a multiple of; what is none, is rounded to a double's."""
+    """The highest power of sixteen, at most 0, that a double is a multiple of; what is none is refused when it is encoded."""
     exact = Fraction(float(factor)) if np.isfinite(float(factor)) else Fraction(0)
-    return max(MIN_EXPONENT, -(-(exact.denominator.bit_length() - 1) // 4) * -1)
+    return -(-(exact.denominator.bit_length() - 1) // 4) * -1

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from hearith import _arithmetic, _shapes
 from hearith._computing import ComputingKey
@@ -91,6 +92,16 @@ class Rows(Unseen):
     def nbytes(self) -> int:
         """Bytes of the ciphertexts."""
         return self.size * self.content.width
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Single encrypted numbers in an array of objects, for functions that know nothing of encrypted arrays."""
+        if dtype is not None and np.dtype(dtype) != object:
+            raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+        array = np.empty(self.size, dtype=object)
+        rows = self.content.rows
+        for place in range(self.size):
+            array[place] = self._of(rows.range(place, place + 1), ())
+        return array.reshape(self.shape)
 
     def __len__(self) -> int:
         if self.content.single:

@@ -66,6 +66,12 @@ def without(shape: Shape, axis: int) -> Shape:
     return shape[:axis] + shape[axis + 1 :]
 
 
+def kept(shape: Shape, axis: Any) -> Shape:
+    """A shape with the length 1 along an axis or several, or along all of them."""
+    gone = range(len(shape)) if axis is None else axes_of(axis, shape)
+    return tuple(1 if place in gone else length for place, length in enumerate(shape))
+
+
 def reshaped(shape: Shape, wanted: tuple[Any, ...]) -> Shape:
     """A shape of as many places, of which one length may be -1: whatever is left.
 

@@ -23,5 +23,5 @@ class Unseen:
     def __bool__(self) -> NoReturn:
         raise TypeError("an encrypted number is neither true nor false")
 
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+    def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")

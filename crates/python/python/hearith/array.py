@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy.typing as npt
 
-from hearith import _arithmetic, _numpy, _phe_json, _shapes
+from hearith import _arithmetic, _numpy, _phe_json, _products, _shapes, _sums
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted, read_ciphertexts
+from hearith._gathering import collected
 from hearith._operands import Number, Numbers
 from hearith._rows import Rows
 from hearith.encoding import DEFAULT_RANGE, Encoding
@@ -24,8 +25,8 @@ class EncryptedArray(Rows):
     """Encrypted numbers under one public key, in an array of any shape, or a single one (`shape == ()`).
 
     `+` and `-` take other encrypted arrays, plain numbers and plain arrays; `*`, `/` and `@` take plain ones. Shapes go together as
-    NumPy's do; slices, index arrays and masks, sums along an axis, `len` and iteration do what they do there. What cannot be
-    done without the private key is a `TypeError`.
+    NumPy's do; slices, index arrays and masks, sums along an axis, `len` and iteration do what they do there. Operands of different
+    scales or divisors, which are public, move to a common one exactly. What cannot be done without the private key is a `TypeError`.
 
     Plain numbers count exactly: a float stands for the shortest decimal that reads back as it, and the result has the digits that
     it takes (`scale`). Quotients and means divide what is decrypted, so nothing is rounded before; `decrypt` gives them as floats.
@@ -74,7 +75,7 @@ class EncryptedArray(Rows):
     def __rmul__(self, other: Numbers) -> EncryptedArray:
         return self.multiply(other)
 
-    def __truediv__(self, other: Number) -> EncryptedArray:
+    def __truediv__(self, other: Numbers) -> EncryptedArray:
         return self.divide(other)
 
     def __rtruediv__(self, other: object) -> NoReturn:
@@ -87,16 +88,18 @@ class EncryptedArray(Rows):
         return self.dot(other)
 
     def __rmatmul__(self, other: Any) -> EncryptedArray:
-        return EncryptedArray(_arithmetic.product(self.content, _plain(other), transposed=True))
+        return EncryptedArray(_products.product(self.content, _plain(other), transposed=True))
 
     def add(self, other: EncryptedArray | Numbers, *, progress: bool = False) -> EncryptedArray:
         """`self + other`, with a progress bar if asked for."""
+        other = collected(other)
         if isinstance(other, EncryptedArray):
             return EncryptedArray(_arithmetic.added(self.content, other.content, progress))
         return EncryptedArray(_arithmetic.added_plain(self.content, other, progress))
 
     def subtract(self, other: EncryptedArray | Numbers, *, progress: bool = False) -> EncryptedArray:
         """`self - other`, with a progress bar if asked for."""
+        other = collected(other)
         if isinstance(other, EncryptedArray):
             return EncryptedArray(_arithmetic.subtracted(self.content, other.content, progress))
         return EncryptedArray(_arithmetic.added_plain(self.content, other, progress, negative=True))
@@ -131,10 +134,15 @@ class EncryptedArray(Rows):
         )
         return EncryptedArray(product)
 
-    def divide(self, divisor: Number) -> EncryptedArray:
-        """Quotients by a plain number, which are exact until they are decrypted: as floats, the nearest to them.
+    def divide(self, divisor: Numbers) -> EncryptedArray:
+        """Quotients by plain numbers, which are exact until they are decrypted: as floats, the nearest to them.
 
-        A divisor that is a whole number costs nothing and leaves the ciphertexts as they are.
+        A single divisor that is a whole number costs nothing and leaves the ciphertexts as they are. Different divisors have a common
+        multiple, which takes headroom.
+
+        Raises:
+            ScaleError: their common multiple exceeds the key.
+            ZeroDivisionError: one is 0.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -143,17 +151,20 @@ class EncryptedArray(Rows):
         """
         return EncryptedArray(_arithmetic.divided(self.content, _plain(divisor)))
 
-    def sum(self, axis: SupportsIndex | tuple[int, ...] | None = None, *, progress: bool = False) -> EncryptedArray:
+    def sum(
+        self, axis: SupportsIndex | tuple[int, ...] | None = None, *, keepdims: bool = False, progress: bool = False
+    ) -> EncryptedArray:
         """The sum of all numbers, or those along an axis or several; no numbers have the sum 0, one number that number's ciphertext
-        itself."""
+        itself. `keepdims` leaves the length 1 along the axes that are gone."""
         if axis is None:
-            return EncryptedArray(_arithmetic.total(self.content, progress))
-        content = self.content
-        for along in sorted(_shapes.axes_of(axis, self.shape), reverse=True):
-            content = _arithmetic.total_along(content, along)
-        return EncryptedArray(content)
+            content = _sums.total(self.content, progress)
+        else:
+            content = self.content
+            for along in sorted(_shapes.axes_of(axis, self.shape), reverse=True):
+                content = _sums.total_along(content, along)
+        return EncryptedArray(content.shaped(_shapes.kept(self.shape, axis)) if keepdims else content)
 
-    def mean(self, axis: SupportsIndex | tuple[int, ...] | None = None) -> EncryptedArray:
+    def mean(self, axis: SupportsIndex | tuple[int, ...] | None = None, *, keepdims: bool = False) -> EncryptedArray:
         """The mean of all numbers, or those along an axis or several: the sum, divided by how many there are when it is decrypted.
 
         Raises:
@@ -167,12 +178,12 @@ class EncryptedArray(Rows):
         count = self.size if axis is None else math.prod(self.shape[one] for one in _shapes.axes_of(axis, self.shape))
         if count == 0:
             raise ShapeError("the mean of no numbers", kind="dimensions")
-        return self.sum(axis) / count
+        return self.sum(axis, keepdims=keepdims) / count
 
     def cumsum(self, axis: SupportsIndex | None = None) -> EncryptedArray:
         """The sums of the numbers up to each, row by row or along an axis."""
         array = self.ravel() if axis is None else self
-        return EncryptedArray(_arithmetic.running(array.content, _shapes.axis_of(axis or 0, array.shape)))
+        return EncryptedArray(_sums.running(array.content, _shapes.axis_of(axis or 0, array.shape)))
 
     def sum_by(self, labels: Any) -> tuple[npt.NDArray[Any], EncryptedArray]:
         """The distinct labels in ascending order and the sum of each one's numbers.
@@ -190,7 +201,7 @@ class EncryptedArray(Rows):
         >>> labels.tolist(), private.decrypt(totals).tolist()
         (['a', 'b'], [41, 2])
         """
-        names, totals = _arithmetic.totals_by(self.content, labels)
+        names, totals = _sums.totals_by(self.content, labels)
         return names, EncryptedArray(totals)
 
     def dot(self, weights: Any, *, progress: bool = False) -> EncryptedArray:
@@ -198,7 +209,7 @@ class EncryptedArray(Rows):
 
         The result is not randomised: whoever knows the ciphertexts can test guesses of the weights.
         """
-        return EncryptedArray(_arithmetic.product(self.content, _plain(weights), progress))
+        return EncryptedArray(_products.product(self.content, _plain(weights), progress))
 
     def rescale(self, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
         """The same numbers with more digits after the point.
@@ -208,7 +219,7 @@ class EncryptedArray(Rows):
         >>> private.decrypt(public.encrypt(3).rescale(scale=2) + public.encrypt("0.25", scale=2))
         Decimal('3.25')
         """
-        return EncryptedArray(_arithmetic.rescaled(self.content, Encoding.of(scale, exponent)))
+        return EncryptedArray(_arithmetic.moved(self.content, Encoding.of(scale, exponent)))
 
     def rerandomise(self, *, progress: bool = False) -> EncryptedArray:
         """The same numbers in ciphertexts that nobody can link to these without the private key."""
@@ -302,7 +313,7 @@ def encrypted(array: Any) -> Encrypted:
 
 def _plain(operand: Any) -> Any:
     """An operand of a product, which must not be encrypted."""
-    if isinstance(operand, EncryptedArray):
+    if isinstance(collected(operand), EncryptedArray):
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
     return operand
 

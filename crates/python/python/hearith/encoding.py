@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,13 @@ from hearith.errors import HearithError, RangeError, ScaleError
 
 #: Largest magnitude of an encoded number unless another is declared: any 64-bit integer's.
 DEFAULT_RANGE = 2**63 - 1
-#: Most decimal digits after the point, as in encrypted columns.
+#: Most decimal digits after the point that can be asked for, and that encrypted columns have. Results may have more.
 MAX_SCALE = 38
-#: Lowest power of sixteen: finer than any double.
+#: Lowest power of sixteen that can be asked for: finer than any double.
 MIN_EXPONENT = -512
 
-#: Largest divisor, in bits.
-MAX_DIVISOR_BITS = 1024
+#: The finest unit of a result, 2^-16384: finer than any key has headroom for.
+MAX_UNIT_BITS = 1 << 14
 
 #: Powers of ten up to this are doubles exactly.
 _EXACT_TENS = 22
@@ -53,13 +54,13 @@ class Encoding:
 
     def __post_init__(self) -> None:
         """Checks exponent and divisor."""
-        lowest = {10: -MAX_SCALE, 16: MIN_EXPONENT}.get(self.base)
-        if lowest is None:
+        if self.base not in (10, 16):
             raise ScaleError("numbers stand on powers of 10 or 16")
-        if not lowest <= self.exponent <= 0:
-            raise ScaleError(f"a power of {self.base} from {lowest} to 0, not {self.exponent}")
-        if self.divisor < 1 or self.divisor.bit_length() > MAX_DIVISOR_BITS:
-            raise ScaleError(f"a divisor from 1 to 2^{MAX_DIVISOR_BITS} - 1")
+        if self.exponent > 0 or self.divisor < 1:
+            raise ScaleError("a power of 10 or 16 of at most 0, and a divisor of at least 1")
+        if 4 * -self.exponent + self.divisor.bit_length() > MAX_UNIT_BITS:
+            text = f"a unit of {self.base}^{self.exponent} over a divisor of {self.divisor.bit_length()} bits"
+            raise ScaleError(f"{text} is finer than any key has headroom for")
         if self.exponent == 0:
             object.__setattr__(self, "base", 10)
 
@@ -93,6 +94,12 @@ class Encoding:
         """What the integer 1 stands for."""
         return Fraction(self.base) ** self.exponent / self.divisor
 
+    @property
+    def denominator(self) -> int:
+        """The denominator of `unit`, whose numerator is 1."""
+        steps: int = self.base**-self.exponent
+        return steps * self.divisor
+
     def __str__(self) -> str:
         """As errors name it."""
         scale = f"scale {self.scale}" if self.base == 10 else f"exponent {self.exponent}"
@@ -100,33 +107,51 @@ class Encoding:
         return ("integers" if self.exponent == 0 else scale) + quotient
 
     def times(self, other: Encoding) -> Encoding:
-        """The encoding of products."""
-        if self.base != other.base and 0 not in (self.exponent, other.exponent):
-            raise ScaleError(f"products of {self} and {other} stand on no power of 10 or 16")
-        base = other.base if self.exponent == 0 else self.base
-        return Encoding(base, self.exponent + other.exponent, self.divisor * other.divisor)
+        """The encoding of products. Of a power of ten and one of sixteen, the power of ten becomes a divisor."""
+        if self.base == other.base or 0 in (self.exponent, other.exponent):
+            base = other.base if self.exponent == 0 else self.base
+            return Encoding(base, self.exponent + other.exponent, self.divisor * other.divisor)
+        return self._on_sixteens(other, self.denominator * other.denominator)
+
+    def common(self, other: Encoding) -> Encoding:
+        """The coarsest encoding that holds every number of both exactly."""
+        if other is self or other == self or other.denominator == 1:
+            return self
+        denominator = lcm(self.denominator, other.denominator)
+        if self.base == other.base == 10:
+            exponent = min(self.exponent, other.exponent)
+            return Encoding(10, exponent, denominator // 10**-exponent)
+        return self._on_sixteens(other, denominator)
+
+    def _on_sixteens(self, other: Encoding, denominator: int) -> Encoding:
+        """The encoding with a denominator, on the finest power of sixteen of these two; whatever is left of it is the divisor."""
+        exponent = min(one.exponent for one in (self, other) if one.base == 16)
+        return Encoding(16, exponent, denominator // 16**-exponent)
 
     def over(self, divisor: int) -> Encoding:
         """The encoding of quotients by a positive integer: the same integers stand for them."""
         return Encoding(self.base, self.exponent, self.divisor * divisor)
 
     def undivided(self) -> Encoding:
-        """This encoding, where it takes no division to read it.
+        """This encoding, where others than this package can read it: without a division, and with digits that can be asked for.
 
         Raises:
-            ScaleError: it does.
+            ScaleError: they cannot.
         """
         if self.divisor != 1:
             text = f"quotients ({self}) have no form outside: decrypt them, or hand on the sum and the count"
             raise ScaleError(text, kind="quotients")
+        if self.exponent < {10: -MAX_SCALE, 16: MIN_EXPONENT}[self.base]:
+            text = f"{self} has no form outside, which takes {MAX_SCALE} digits: decrypt the numbers"
+            raise ScaleError(text, kind="too_many_digits")
         return self
 
     def steps_to(self, finer: Encoding) -> int:
         """The factor by which integers grow when they move to a finer encoding."""
-        factor = self.unit / finer.unit
-        if factor.denominator != 1:
+        steps, rest = divmod(finer.denominator, self.denominator)
+        if rest:
             raise ScaleError(f"{self} cannot become {finer}: digits can be added, not dropped")
-        return factor.numerator
+        return steps
 
     def bound(self, magnitude: Number) -> int:
         """The largest integer that a number of at most this magnitude has.

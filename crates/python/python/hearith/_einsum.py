@@ -1,0 +1,69 @@
+"""`np.einsum` with one encrypted operand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hearith._linear import exact, product, refuse
+from hearith._rows import Rows
+from hearith.errors import ShapeError
+
+
+def einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
+    """`np.einsum`, with subscripts as text."""
+    del optimize
+    if not isinstance(subscripts, str):
+        refuse("einsum with lists of labels")
+    encrypted = [place for place, operand in enumerate(operands) if isinstance(operand, Rows)]
+    if len(encrypted) > 1:
+        raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
+    labels, out = _labels(subscripts, [np.ndim(operand) for operand in operands])
+    ours, numbers = labels.pop(encrypted[0]), operands[encrypted[0]]
+    others = [operand for operand in operands if operand is not numbers]
+    if not others:
+        return product(numbers, ours, 1, "", out)
+    if len(others) == 1:
+        return product(numbers, ours, others[0], labels[0], out)
+    return product(numbers, ours, *_together(others, labels, {*ours, *out}), out)
+
+
+def _together(arrays: Sequence[Any], labels: Sequence[str], kept: set[str]) -> tuple[Any, str]:
+    """The exact product of plain arrays, summed over all labels but some, and its labels."""
+    left = "".join(sorted({label for some in labels for label in some} & kept))
+    return np.einsum(f"{','.join(labels)}->{left}", *map(exact, arrays)), left
+
+
+def _labels(subscripts: str, dimensions: Sequence[int]) -> tuple[list[str], str]:
+    """The labels of all operands and of the result, with letters of their own for an ellipsis.
+
+    Raises:
+        ShapeError: the subscripts do not go with the operands.
+    """
+    inputs, arrow, out = subscripts.replace(" ", "").partition("->")
+    given = inputs.split(",")
+    if len(given) != len(dimensions):
+        raise ShapeError(f"subscripts for {len(given)} operands, and {len(dimensions)} operands", kind="lengths")
+    free = [letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if letter not in subscripts]
+    widest = 0
+    found = []
+    for some, count in zip(given, dimensions, strict=True):
+        before, dots, after = some.partition("...")
+        rest = count - len(before) - len(after)
+        if rest < 0 or (rest and not dots):
+            raise ShapeError(f"einsum subscripts {some!r} for {count} dimensions", kind="dimensions")
+        widest = max(widest, rest)
+        found.append((before, rest, after))
+    whole = "".join(free[:widest])
+    labels = [before + whole[widest - rest :] + after for before, rest, after in found]
+    if not arrow:
+        counts = Counter("".join(before + after for before, _, after in found))
+        out = "..." + "".join(sorted(label for label, count in counts.items() if count == 1))
+    out = out.replace("...", whole)
+    for label in out:
+        if out.count(label) > 1 or not any(label in some for some in labels):
+            raise ShapeError(f"einsum result with the label {label!r} twice, or that no operand has", kind="dimensions")
+    return labels, out

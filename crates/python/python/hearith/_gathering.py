@@ -1,0 +1,112 @@
+"""Numbers of several arrays that NumPy moves as places: whatever it makes of the places is made of the numbers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from hearith._arithmetic import aligned, fitting
+from hearith._encrypted import Encrypted, checked_bound
+from hearith._factors import factor_encoding
+from hearith._integers import bit_length, plaintexts
+from hearith._operands import Shape, Vector, by_position, placed, plain
+from hearith._rows import Rows
+from hearith.errors import ShapeError
+
+
+class Gathered:
+    """Encrypted and plain numbers, one after another. Place 0 is that of a zero, which is what NumPy fills up with.
+
+    Plain numbers are encrypted; the zero is a ciphertext that anybody recognises until it is randomised.
+    """
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._parts: list[Encrypted | tuple[Vector, Shape]] = []
+        self._size = 1
+        self._kind: type[Rows] = Rows
+
+    def places(self, values: Any) -> Any:
+        """The places of the numbers in an array, or in lists of arrays, in whose stead they are."""
+        if isinstance(values, Rows):
+            self._kind = type(values)
+            return self._placed(values.content, values.shape)
+        found = listed(values)
+        if isinstance(found, list | tuple) and holds_encrypted(found):
+            return [self.places(one) for one in found]
+        numbers = plain(by_position(values))
+        return self._placed(numbers, numbers[1])
+
+    def _placed(self, part: Encrypted | tuple[Vector, Shape], shape: Shape) -> Any:
+        self._parts.append(part)
+        start, self._size = self._size, self._size + int(np.prod(shape, dtype=np.intp))
+        return np.arange(start, self._size).reshape(shape)
+
+    def numbers(self, places: Any) -> Any:
+        """The numbers at some places: an encrypted array, or a list of them."""
+        if isinstance(places, list | tuple):
+            return type(places)(self.numbers(one) for one in places)
+        found = np.asarray(places)
+        if found.dtype.kind not in "iu":
+            raise TypeError("encrypted numbers have no other dtype")
+        if len(self._parts) == 1 and isinstance(self._parts[0], Encrypted) and (found > 0).all():
+            return self._kind(self._parts[0].selected(found - 1))
+        return self._kind(self._whole().selected(found))
+
+    def _whole(self) -> Encrypted:
+        """All numbers in their order, on the coarsest encoding that holds them."""
+        known = [part for part in self._parts if isinstance(part, Encrypted)]
+        others = [
+            factor_encoding(part[0], known[0].encoding) for part in self._parts if not isinstance(part, Encrypted)
+        ]
+        moved = aligned(known, others)
+        first, rest = moved[0], iter(moved)
+        parts = [next(rest) if isinstance(part, Encrypted) else _encrypted(part, first) for part in self._parts]
+        rows = first.key.native.zeros(1).concat([part.rows for part in parts])
+        return first.holding(rows, (len(rows),), bound=max(part.bound for part in parts))
+
+
+def _encrypted(numbers: tuple[Vector, Shape], like: Encrypted) -> Encrypted:
+    """Plain numbers, encrypted on the encoding of others."""
+    found, shape = numbers
+    with placed(shape):
+        integers = fitting(like.encoding, found, like)
+    key = like.key.native
+    bound = checked_bound((1 << bit_length(integers)) - 1, like.bits, like.bound)
+    return like.holding(key.encrypt(plaintexts(key, integers)), shape, bound=bound)
+
+
+def listed(values: Any) -> Any:
+    """Arrays and series of objects as lists, in which encrypted numbers may be."""
+    pandas = sys.modules.get("pandas")
+    of_pandas = pandas is not None and isinstance(values, pandas.Series | pandas.DataFrame | pandas.Index)
+    array = values.to_numpy() if of_pandas else values
+    return array.tolist() if isinstance(array, np.ndarray) and array.dtype == object else values
+
+
+def holds_encrypted(values: Any) -> bool:
+    """Whether there are encrypted numbers in a list, or in lists within it."""
+    if isinstance(values, list | tuple):
+        return any(holds_encrypted(one) for one in values)
+    return isinstance(values, Rows)
+
+
+def collected(values: Any) -> Any:
+    """One encrypted array of the encrypted numbers in a list, an array of objects or a series; other things as they are.
+
+    Raises:
+        ShapeError: the arrays in a list differ in shape.
+    """
+    if isinstance(values, Rows):
+        return values
+    found = listed(values)
+    if not isinstance(found, list | tuple) or not holds_encrypted(found):
+        return values
+    numbers = Gathered()
+    try:
+        places = np.array(numbers.places(found))
+    except ValueError:
+        raise ShapeError("arrays in a list must have one shape", kind="dimensions") from None
+    return numbers.numbers(places)

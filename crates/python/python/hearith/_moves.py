@@ -1,0 +1,155 @@
+"""NumPy's functions that move numbers and fill up with zeros: they move places, and the numbers follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from hearith._gathering import Gathered, holds_encrypted, listed
+from hearith.errors import ShapeError
+
+#: Parameters that are not offered: only what they are by default means nothing here.
+_IGNORED = ("dtype", "out", "casting", "subok")
+#: The first parameters that are given by name, in whichever function.
+_BY_NAME = ("axis", "k", "order", "mode", "copy", "offset")
+#: How `np.pad` can fill up without computing.
+_PADDING = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+#: The parameters of each function in their order; those that end in a star hold numbers, and a star alone is any number of arrays.
+_PARAMETERS: dict[str, str] = {
+    "append": "arr* values* axis",
+    "array_split": "ary* indices_or_sections axis",
+    "atleast_1d": "*",
+    "atleast_2d": "*",
+    "atleast_3d": "*",
+    "block": "arrays*",
+    "broadcast_arrays": "* subok",
+    "broadcast_to": "array* shape subok",
+    "choose": "a choices* out mode",
+    "column_stack": "tup*",
+    "compress": "condition a* axis out",
+    "concatenate": "arrays* axis out dtype casting",
+    "copy": "a* order subok",
+    "delete": "arr* obj axis",
+    "diag": "v* k",
+    "diagflat": "v* k",
+    "diagonal": "a* offset axis1 axis2",
+    "dsplit": "ary* indices_or_sections",
+    "dstack": "tup*",
+    "expand_dims": "a* axis",
+    "extract": "condition arr*",
+    "flip": "m* axis",
+    "fliplr": "m*",
+    "flipud": "m*",
+    "full_like": "a* fill_value* dtype order subok shape",
+    "hsplit": "ary* indices_or_sections",
+    "hstack": "tup* dtype casting",
+    "insert": "arr* obj values* axis",
+    "matrix_transpose": "x*",
+    "meshgrid": "* indexing sparse copy",
+    "moveaxis": "a* source destination",
+    "pad": "array* pad_width mode constant_values* reflect_type",
+    "ravel": "a* order",
+    "repeat": "a* repeats axis",
+    "reshape": "a* shape order copy",
+    "resize": "a* new_shape",
+    "roll": "a* shift axis",
+    "rollaxis": "a* axis start",
+    "rot90": "m* k axes",
+    "select": "condlist choicelist* default*",
+    "split": "ary* indices_or_sections axis",
+    "squeeze": "a* axis",
+    "stack": "arrays* axis out dtype casting",
+    "swapaxes": "a* axis1 axis2",
+    "take": "a* indices axis out mode",
+    "take_along_axis": "arr* indices axis",
+    "tile": "A* reps",
+    "transpose": "a* axes",
+    "tril": "m* k",
+    "triu": "m* k",
+    "unstack": "x* axis",
+    "vsplit": "ary* indices_or_sections",
+    "vstack": "tup* dtype casting",
+    "where": "condition x* y*",
+    "zeros_like": "a* dtype order subok shape",
+}
+
+
+def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a function makes of encrypted arrays; plain numbers among its parameters with numbers are encrypted.
+
+    Raises:
+        ShapeError: the shapes do not go together.
+        TypeError: a parameter is not offered, or an encrypted array is not among the numbers.
+    """
+    several = names[0] == "*"
+    named = dict(kwargs) if several else _named(function, names, args, kwargs)
+    numbers, others = Gathered(), {}
+    values = {name.rstrip("*") for name in names if name.endswith("*")}
+    places = [numbers.places(one) for one in args] if several else []
+    for name, value in named.items():
+        if name not in {one.rstrip("*") for one in names}:
+            _refuse(f"{function.__name__} with {name}")
+        if name in values:
+            others[name] = numbers.places(value)
+        elif holds_encrypted(listed(value)):
+            raise TypeError(f"np.{function.__name__} takes no encrypted numbers as {name}")
+        elif name not in _IGNORED:
+            others[name] = value
+        elif isinstance(value, np.ndarray) or value not in (None, False, object, "same_kind"):
+            _refuse(f"{function.__name__} with {name}")
+    if function is np.pad:
+        _check_padding(others)
+    try:
+        found = function(*places, **others) if several else function(*_positional(function, others), **others)
+    except ValueError as error:
+        raise ShapeError(str(error), kind="dimensions") from None
+    return numbers.numbers(found)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise TypeError(f"np.{name} cannot be computed on encrypted numbers, or is not offered")
+
+
+def _named(
+    function: Callable[..., Any], names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments by their names."""
+    if len(args) > len(names):
+        raise TypeError(f"np.{function.__name__} takes {len(names)} arguments, not {len(args)}")
+    return dict(zip((name.rstrip("*") for name in names), args, strict=False)) | dict(kwargs)
+
+
+def _positional(function: Callable[..., Any], named: dict[str, Any]) -> list[Any]:
+    """The arguments that NumPy takes by position alone, or has other names for; they are taken out of the named ones."""
+    given = FUNCTIONS[function]
+    taken = []
+    for name in (one.rstrip("*") for one in given):
+        if name not in named or name in _BY_NAME:
+            break
+        taken.append(named.pop(name))
+    return taken
+
+
+def _check_padding(named: Mapping[str, Any]) -> None:
+    """Raises `TypeError` if padding would compute with what stands at the edges."""
+    mode = named.get("mode", "constant")
+    if mode not in _PADDING or named.get("reflect_type", "even") != "even":
+        text = f"np.pad with mode {mode!r}" if mode not in _PADDING else "np.pad with reflect_type 'odd'"
+        raise TypeError(f"{text} cannot be computed on encrypted numbers: {', '.join(_PADDING)} can")
+
+
+def _window(x: Any, window_shape: Any, axis: Any = None) -> Any:
+    return np.ascontiguousarray(sliding_window_view(x, window_shape, axis))
+
+
+#: Functions and the names of their parameters. NumPy's aliases are the functions themselves.
+FUNCTIONS: dict[Callable[..., Any], list[str]] = {
+    getattr(np, name): parameters.split() for name, parameters in _PARAMETERS.items() if hasattr(np, name)
+}
+FUNCTIONS[sliding_window_view] = ["x*", "window_shape", "axis"]
+FUNCTIONS[np.linalg.diagonal] = ["x*", "offset"]
+FUNCTIONS[np.linalg.matrix_transpose] = ["x*"]

@@ -1,0 +1,123 @@
+"""Sums of encrypted numbers: of all of them, along axes, running ones, and by labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hearith import _shapes
+from hearith._batches import joined
+from hearith._encrypted import Encrypted
+from hearith._integers import objects
+from hearith._native import Ciphertexts
+from hearith._operands import present
+from hearith.errors import NumberError, ShapeError
+
+#: Numbers that are added up in one step for a group.
+PART = 256
+
+
+def total(numbers: Encrypted, progress: bool) -> Encrypted:
+    """The sum of all numbers; of none it is 0."""
+    key, rows = numbers.key.native, numbers.rows
+    partial = joined(len(rows), lambda start, stop: key.sum(rows.range(start, stop)), progress, "adding")
+    return numbers.holding(key.sum(partial), (), bound=numbers.bound * max(1, numbers.size))
+
+
+def total_along(numbers: Encrypted, axis: int) -> Encrypted:
+    """The sums along an axis."""
+    length, shape = numbers.shape[axis], _shapes.without(numbers.shape, axis)
+    groups = np.moveaxis(_shapes.places(numbers.shape), axis, -1).reshape(math.prod(shape), length).tolist()
+    totals = sum_groups(numbers, groups)
+    return numbers.holding(totals, shape, bound=numbers.bound * max(1, length))
+
+
+def running(numbers: Encrypted, axis: int) -> Encrypted:
+    """The sums of the numbers up to each along an axis: pairs, then pairs of pairs, in as many steps as its length has bits."""
+    length, native = numbers.shape[axis], numbers.key.native
+    order = np.moveaxis(_shapes.places(numbers.shape), axis, 0)
+    rows, width = numbers.rows.select(order.reshape(-1).tolist()), numbers.size // max(1, length)
+
+    def added_up(rows: Ciphertexts, ahead: int) -> Callable[[int, int], Ciphertexts]:
+        return lambda start, stop: native.add(rows.range(start + ahead, stop + ahead), rows.range(start, stop))
+
+    step = 1
+    while step < length:
+        ahead, end = step * width, length * width
+        rows = rows.range(0, ahead).concat([joined(end - ahead, added_up(rows, ahead))])
+        step *= 2
+    back = np.moveaxis(_shapes.places(order.shape), 0, axis)
+    return numbers.holding(rows, order.shape, bound=numbers.bound * max(1, length)).selected(back)
+
+
+def sum_groups(numbers: Encrypted, groups: list[list[int]]) -> Ciphertexts:
+    """The sum of each group of rows: parts of groups first, so that no single step takes long."""
+    native, rows = numbers.key.native, numbers.rows
+    while max(map(len, groups), default=0) > PART:
+        parts = [group[start : start + PART] for group in groups for start in range(0, len(group), PART)]
+        rows = joined(len(parts), _sums_of(native, rows, parts))
+        counts = [-(-len(group) // PART) for group in groups]
+        ends = np.cumsum(counts).tolist()
+        groups = [list(range(end - count, end)) for end, count in zip(ends, counts, strict=True)]
+    return joined(len(groups), _sums_of(native, rows, groups))
+
+
+def _sums_of(native: Any, rows: Ciphertexts, groups: list[list[int]]) -> Callable[[int, int], Ciphertexts]:
+    def piece(start: int, stop: int) -> Ciphertexts:
+        some = groups[start:stop]
+        # Of the rows that are meant alone: all of them would be read for each piece.
+        ends = np.cumsum([0, *(len(group) for group in some)]).tolist()
+        places = [list(range(first, last)) for first, last in pairwise(ends)]
+        found: Ciphertexts = native.sum_groups(rows.select([row for group in some for row in group]), places)
+        return found
+
+    return piece
+
+
+def totals_by(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], Encrypted]:
+    """The distinct labels in ascending order and the sum of each one's numbers."""
+    found = present(objects(labels)) if isinstance(labels, list | tuple) else present(labels)
+    if found.shape != numbers.shape:
+        raise ShapeError(f"{found.size} labels for {numbers.size} numbers", kind="lengths")
+    names, places = _distinct(found.reshape(-1))
+    order = np.argsort(places, kind="stable")
+    ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
+    groups = [group.tolist() for group in np.split(order, ends)] if len(names) else []
+    largest = max((len(group) for group in groups), default=1)
+    totals = sum_groups(numbers, groups)
+    return names, numbers.holding(totals, (len(names),), bound=numbers.bound * largest)
+
+
+def _distinct(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """The distinct labels in ascending order, and which of them each is. Labels of several kinds, such as 1 and "1", stay apart: numbers
+    come before texts."""
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)
+    keyed = [_kind(label) for label in labels]
+    try:
+        names = sorted(dict(zip(keyed, labels, strict=True)).items(), key=lambda item: item[0])
+        number = {key: place for place, (key, _) in enumerate(names)}
+    except TypeError:
+        raise NumberError("labels of a kind that has no order, or cannot be told apart", kind="labels") from None
+    found = np.array([number[key] for key in keyed], dtype=np.intp)
+    return _plain_if_alike([name for _, name in names]), found
+
+
+def _kind(label: Any) -> tuple[str, Any]:
+    """A label with the kind of things that it is compared with."""
+    value = label.item() if isinstance(label, np.generic) else label
+    number = isinstance(value, bool | int | float | Decimal | Fraction)
+    return "" if number else type(value).__name__, value
+
+
+def _plain_if_alike(names: list[Any]) -> npt.NDArray[Any]:
+    """Labels as NumPy holds them where they are all of one type."""
+    alike = len({type(name) for name in names}) == 1 and isinstance(names[0], str | int | float)
+    return np.array(names) if alike else objects(names)
