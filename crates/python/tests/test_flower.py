@@ -1,12 +1,14 @@
 """Flower's averaging over ciphertexts gives what its averaging of plain arrays gives: by the strategy alone, and in a federation that runs."""
 
 import importlib.util
+import itertools
 import os
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +25,8 @@ from flwr.app import ArrayRecord, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg
 
 import hearith as he
-from hearith.errors import RangeError, TableError
+from hearith.errors import TableError
+from hearith.federated import LeftOutWarning
 from hearith.flower import EncryptedFedAvg, from_record, to_record
 
 pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning")
@@ -34,8 +37,10 @@ APP = Path(__file__).parent / "flower_app"
 class Reply:
     """What a strategy sees of a `Message`, which Flower only makes within a running federation."""
 
+    nodes = itertools.count(1)
+
     def __init__(self, content):
-        self.content = content
+        self.content, self.metadata = content, SimpleNamespace(src_node_id=next(self.nodes))
 
     def has_error(self):
         return False
@@ -79,14 +84,21 @@ def test_no_reply_no_model(aggregator):
     assert EncryptedFedAvg(aggregator).aggregate_train(1, []) == (None, None)
 
 
-def test_refusals(aggregator):
-    strategy, update = EncryptedFedAvg(aggregator), aggregator.encrypt(layers(2))
-    with pytest.raises(TableError, match="no encrypted update"):
-        strategy.aggregate_train(1, [reply(ArrayRecord(layers(0)), 1)])
-    with pytest.raises(RangeError, match="weight"):
-        strategy.aggregate_train(1, [reply(to_record(update), 51)])
-    with pytest.raises(TableError, match="whole number"):
-        strategy.aggregate_train(1, [reply(to_record(update), 1.5)])
+def test_clients_that_send_no_update_are_left_out(keys, aggregator):
+    update = layers(2)
+    good = [reply(to_record(aggregator.encrypt(update)), count) for count in (10, 20)]
+    bad = [
+        reply(ArrayRecord(layers(0)), 1),
+        *(reply(to_record(aggregator.encrypt(update)), weight) for weight in (51, 1.5, 0)),
+    ]
+    strategy = EncryptedFedAvg(aggregator)
+    with pytest.warns(LeftOutWarning):
+        record, _ = strategy.aggregate_train(1, [bad[0], good[0], *bad[1:], good[1]])
+    assert list(strategy.left_out) == [one.metadata.src_node_id for one in bad]
+    for found, wanted in zip(from_record(aggregator, record, keys[1]), aggregator.quantised(update), strict=True):
+        assert np.allclose(found, wanted)
+    with pytest.warns(LeftOutWarning), pytest.raises(TableError, match="fewer than 3"):
+        EncryptedFedAvg(aggregator, minimum_clients=3).aggregate_train(1, [*bad, *good])
 
 
 class Federation:

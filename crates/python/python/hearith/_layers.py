@@ -15,7 +15,7 @@ from hearith.errors import NullError, NumberError, RangeError, ShapeError
 #: An update: one array, or the layers of a model, arrays in lists, tuples and mappings within one another.
 Layers: TypeAlias = npt.NDArray[Any] | Sequence[Any] | Mapping[Any, Any]
 #: An update as it comes back.
-Floats: TypeAlias = npt.NDArray[np.float64] | list[Any] | tuple[Any, ...] | dict[Any, Any]
+Floats: TypeAlias = npt.NDArray[np.floating[Any]] | list[Any] | tuple[Any, ...] | dict[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,12 @@ class Layout:
             ShapeError: lists within a layer differ in length.
         """
         given = _listed(like)
-        leaves = [Leaf(name, _shape(name, layer)) for name, layer in _leaves(given)]
+        found = list(_leaves(given))
+        leaves = [Leaf(name, _shape(name, layer)) for name, layer in found]
         self._tree = _filled(given, iter(leaves))
         #: The arrays in the order in which their numbers follow one another.
         self.arrays = tuple((leaf.name, leaf.shape) for leaf in leaves)
+        self._kinds = [_kind(layer) for _, layer in found]
 
     @property
     def size(self) -> int:
@@ -66,10 +68,14 @@ class Layout:
         return np.concatenate([np.empty(0), *[layer.reshape(-1) for _, layer in layers]])
 
     def parted(self, flat: npt.NDArray[np.float64]) -> Floats:
-        """The arrays of an update from all its numbers, where they stand."""
+        """The arrays of an update from all its numbers, where they stand: floats as long as those of the update that the layout is of,
+        or of 64 bits where it has other numbers and where a sum is too large for shorter ones."""
         ends = np.cumsum([int(np.prod(shape)) for _, shape in self.arrays])[:-1]
         parts = np.split(flat, ends) if self.arrays else []
-        layers = [part.reshape(shape) for part, (_, shape) in zip(parts, self.arrays, strict=True)]
+        layers = [
+            _shortened(part, kind).reshape(shape)
+            for part, kind, (_, shape) in zip(parts, self._kinds, self.arrays, strict=True)
+        ]
         filled: Floats = _filled(self._tree, iter(layers))
         return filled
 
@@ -113,6 +119,19 @@ def _filled(node: Any, layers: Iterator[Any], top: bool = True) -> Any:
     if isinstance(node, tuple):
         return tuple(found.values()) if type(node) is tuple else type(node)(*found.values())
     return list(found.values())
+
+
+def _kind(layer: Any) -> np.dtype[Any]:
+    """What the numbers of a layer come back as."""
+    kind = getattr(layer, "dtype", None)
+    short = isinstance(kind, np.dtype) and kind.kind == "f" and kind.itemsize < 8
+    return kind.newbyteorder("=") if short and isinstance(kind, np.dtype) else np.dtype(np.float64)
+
+
+def _shortened(numbers: npt.NDArray[np.float64], kind: np.dtype[Any]) -> npt.NDArray[np.floating[Any]]:
+    with np.errstate(over="ignore"):
+        short: npt.NDArray[np.floating[Any]] = numbers.astype(kind)
+    return short if np.isfinite(short).all() else numbers
 
 
 def _apart(arrays: tuple[tuple[str, Shape], ...]) -> tuple[list[str], list[Shape]]:

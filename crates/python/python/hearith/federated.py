@@ -9,7 +9,7 @@ that wrapped around.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +23,11 @@ from hearith._federated_rows import Scheme, Slotted, Whole
 from hearith._integers import Integers, first_beyond
 from hearith._layers import Floats, Layers, Layout
 from hearith._operands import Number
+from hearith._rounds import Admission, LeftOutWarning, Round, named
 from hearith.errors import KeyMismatchError, RangeError, ScaleError
 from hearith.keys import PrivateKey
+
+__all__ = ["Aggregator", "EncryptedUpdate", "LeftOutWarning", "Round"]
 
 #: Largest magnitude of a number in steps: what a double holds exactly.
 _MOST_STEPS = 2**53
@@ -219,6 +222,58 @@ class Aggregator:
         rows = self._scheme.sum([update.rows(self._scheme) for update in every], factors, progress)
         return EncryptedUpdate(self._key.id, self._layout, total, rows)
 
+    def aggregate(
+        self,
+        updates: Mapping[Any, EncryptedUpdate | bytes] | Iterable[Any],
+        *,
+        weights: Mapping[Any, int] | Sequence[int] | None = None,
+        minimum: int = 1,
+        progress: bool = False,
+    ) -> Round[EncryptedUpdate]:
+        """The sum of the updates that can be added up, for a round that one client must not end.
+
+        A client is left out, with a warning that names it, if its update is of another key or aggregator, damaged, no update at all, a copy
+        of another client's, one of two under one name, or if its weight is none. `sum` raises instead.
+
+        Args:
+            updates: by the names of clients: a mapping, or pairs; without names places count. Bytes are those of `to_bytes`.
+            weights: by the same names, or as many in the same order; 1 each without them.
+            minimum: how few clients make a sum.
+            progress: shows a progress bar.
+
+        Raises:
+            NumberError, RangeError: `minimum` is no whole number of at least 1; the total weight exceeds what there is headroom for.
+            TableError: fewer clients than `minimum` are left.
+            ValueError: there are weights where they are secret.
+        """
+        minimum = whole("minimum", minimum, 1)
+        if self._secret and weights is not None:
+            raise ValueError("the weights are secret: each client gives its own to encrypt")
+        admission: Admission[EncryptedUpdate] = Admission(self._read, EncryptedUpdate.to_bytes)
+        for place, (name, sent) in enumerate(named(updates)):
+            admission.add(name, sent, 1 if weights is None else _weight_of(weights, name, place))
+        admission.check(minimum)
+        every, factors = zip(*admission.admitted.values(), strict=True)
+        total = self.sum(every, weights=None if self._secret else factors, progress=progress)
+        return Round(total, tuple(admission.admitted), admission.left_out)
+
+    def _read(self, sent: Any, weight: Any) -> tuple[EncryptedUpdate, int]:
+        """An update that somebody sent, and its factor.
+
+        Raises:
+            HearithError: it cannot be added up.
+            TypeError: it is none.
+        """
+        factor = self._weight(weight)
+        update = self.update(bytes(sent)) if isinstance(sent, bytes | bytearray | memoryview) else sent
+        if not isinstance(update, EncryptedUpdate):
+            raise TypeError(f"an EncryptedUpdate or its bytes are needed, not {type(sent).__name__}")
+        # One client alone must not use up the headroom of all.
+        most = 1 if self._secret else self._max_weight // factor
+        whole("the weight of an update times its factor", update.weight, 1, most)
+        self._check(update)
+        return update, factor
+
     def rerandomise(self, update: EncryptedUpdate, *, progress: bool = False) -> EncryptedUpdate:
         """The same update, or sum of updates, in ciphertexts that nobody can link to the former without the private key.
 
@@ -314,6 +369,13 @@ class Aggregator:
 
     def _shaped(self, integers: Integers, factor: Fraction) -> Floats:
         return self._layers.parted(np.asarray(integers, dtype=np.float64) * float(self._step * factor))
+
+
+def _weight_of(weights: Any, name: Any, place: int) -> Any:
+    """The weight of a client; None if there is none."""
+    if isinstance(weights, Mapping):
+        return weights.get(name)
+    return weights[place] if place < len(weights) else None
 
 
 def _exact(name: str, number: Number) -> Fraction:

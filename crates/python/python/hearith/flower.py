@@ -12,7 +12,7 @@ with `flwr.serverapp.strategy.FedAvg`, whose method `aggregate_train` is all tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ except ImportError as error:
     raise ImportError("the strategy needs Flower: pip install 'hearith[flower]'") from error
 
 from hearith._layers import Floats
+from hearith._rounds import MALFORMED
 from hearith.errors import TableError
 from hearith.federated import Aggregator, EncryptedUpdate
 from hearith.keys import PrivateKey
@@ -39,13 +40,16 @@ class EncryptedFedAvg(FedAvg):
     `max_weight`. Metrics are averaged in the clear, as `FedAvg` does. Of an aggregator with secret weights the strategy takes
     no weight from the metrics: clients give theirs to `Aggregator.encrypt`, and 1 as the metric, which Flower's average of metrics wants.
 
-    A client that sends an error, or nothing in time, is not in the round's sum.
+    A client that sends an error, nothing in time, or an update that cannot be added up is not in the round's sum; the last with a
+    warning, and named in `left_out` by its node id.
     """
 
-    def __init__(self, aggregator: Aggregator, **options: Any) -> None:
-        """Adds up the updates that clients encrypt with an aggregator of the same arguments."""
+    def __init__(self, aggregator: Aggregator, *, minimum_clients: int = 1, **options: Any) -> None:
+        """Adds up the updates that clients encrypt with an aggregator of the same arguments, of `minimum_clients` or more."""
         super().__init__(**options)
-        self.aggregator = aggregator
+        self.aggregator, self.minimum_clients = aggregator, minimum_clients
+        #: Who was left out of the latest round, and why.
+        self.left_out: Mapping[Hashable, Exception] = {}
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
@@ -53,24 +57,40 @@ class EncryptedFedAvg(FedAvg):
         """The encrypted weighted sum of the clients' updates.
 
         Raises:
-            CiphertextError, KeyMismatchError, RangeError, ScaleError: as `Aggregator.sum`.
-            TableError: a reply holds no encrypted update.
+            RangeError: the total weight exceeds what there is headroom for.
+            TableError: fewer clients than `minimum_clients` sent an update that can be added up.
         """
         valid, _ = self._check_and_log_replies(replies, is_train=True)
         if not valid:
             return None, None
-        contents = [message.content for message in valid]
-        updates = [_update(self.aggregator, _only(content.array_records)) for content in contents]
         secret = self.aggregator.secret_weights
-        weights = None if secret else [self._weight(content) for content in contents]
-        total = self.aggregator.sum(updates, weights=weights)
-        return to_record(total), self.train_metrics_aggr_fn(contents, self.weighted_by_key)
+        sent, contents = [], {}
+        weights: dict[Any, Any] = {}
+        for message in valid:
+            name = message.metadata.src_node_id
+            contents[name] = message.content
+            sent.append((name, _sent(self.aggregator, message.content)))
+            weights[name] = None if secret else _weight(message.content, self.weighted_by_key)
+        found = self.aggregator.aggregate(sent, weights=None if secret else weights, minimum=self.minimum_clients)
+        self.left_out = found.left_out
+        kept = [contents[name] for name in found.clients]
+        return to_record(found.total), self.train_metrics_aggr_fn(kept, self.weighted_by_key)
 
-    def _weight(self, content: RecordDict) -> int:
-        weight = float(_only(content.metric_records)[self.weighted_by_key])
-        if not weight.is_integer():
-            raise TableError(f"the weight '{self.weighted_by_key}' of an update is no whole number")
-        return int(weight)
+
+def _weight(content: RecordDict, key: str) -> Any:
+    """The weight of an update; None if there is none."""
+    try:
+        return _only(content.metric_records)[key]
+    except (KeyError, StopIteration):
+        return None
+
+
+def _sent(aggregator: Aggregator, content: RecordDict) -> EncryptedUpdate | None:
+    """The update in a reply; None if none can be read."""
+    try:
+        return _update(aggregator, _only(content.array_records))
+    except (*MALFORMED, StopIteration):
+        return None
 
 
 def to_record(update: EncryptedUpdate) -> ArrayRecord:
@@ -83,7 +103,8 @@ def to_record(update: EncryptedUpdate) -> ArrayRecord:
 def from_record(aggregator: Aggregator, record: ArrayRecord, private: PrivateKey) -> Floats:
     """The weighted mean in an encrypted record; a plain record (the model of the first round) as it is."""
     if _CIPHERTEXTS not in record:
-        return [array.astype(np.float64) for array in record.to_numpy_ndarrays()]
+        arrays = record.to_numpy_ndarrays()
+        return [array if array.dtype.kind == "f" else array.astype(np.float64) for array in arrays]
     return aggregator.mean(private, _update(aggregator, record))
 
 
