@@ -115,6 +115,8 @@ impl<'a> Column<'a> {
     /// Bits of the column's signed integers, `None` if it holds something else.
     pub(crate) fn integer_bits(&self) -> Option<u32> {
         match self.kind {
+            // A byte that is 0 or 1.
+            ffi::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN => Some(1),
             ffi::DUCKDB_TYPE_DUCKDB_TYPE_TINYINT => Some(8),
             ffi::DUCKDB_TYPE_DUCKDB_TYPE_SMALLINT => Some(16),
             ffi::DUCKDB_TYPE_DUCKDB_TYPE_INTEGER => Some(32),
@@ -133,6 +135,7 @@ impl<'a> Column<'a> {
         // SAFETY: the column is an array of integers of so many bits, of which `row` is one.
         Some(unsafe {
             match bits {
+                1 => (*self.data.cast::<u8>().add(row) & 1).into(),
                 8 => (*self.data.cast::<i8>().add(row)).into(),
                 16 => (*self.data.cast::<i16>().add(row)).into(),
                 32 => (*self.data.cast::<i32>().add(row)).into(),

@@ -17,7 +17,7 @@ use crate::whole::bfv_decrypt;
 /// The version of the C API whose stable functions are used; older ones of DuckDB refuse to load the extension.
 const API_VERSION: &str = "v1.5.6";
 
-use Type::{BigInt, Blob, Boolean, HugeInt, Integer, SmallInt, TinyInt, Varchar};
+use Type::{BigInt, Blob, Boolean, Double, HugeInt, Integer, SmallInt, TinyInt, Varchar};
 
 /// A ciphertext and an integer, and perhaps a key.
 const WITH_INTEGERS: [&[Type]; 10] = [
@@ -45,6 +45,20 @@ const SUMS: [&[Type]; 12] = {
     all
 };
 
+/// A ciphertext and a factor. That of DOUBLE, which DuckDB takes for DECIMAL and FLOAT as well, is there to be rejected by name.
+const PRODUCTS: [&[Type]; 14] = {
+    let mut all: [&[Type]; 14] = [&[Blob, Boolean]; 14];
+    all[1] = &[Blob, Boolean, Varchar];
+    all[2] = &[Blob, Double];
+    all[3] = &[Blob, Double, Varchar];
+    let mut index = 0;
+    while index < WITH_INTEGERS.len() {
+        all[index + 4] = WITH_INTEGERS[index];
+        index += 1;
+    }
+    all
+};
+
 /// A function from ciphertexts and keys.
 const fn function<'a>(
     names: &'a [&'static CStr],
@@ -60,7 +74,7 @@ const SCALARS: [Scalar<'static>; 8] = [
     function(&[c"he_load_key"], &[&[Varchar]], Varchar, Body::Context(load_key), true),
     function(&[c"he_unload_key"], &[&[Varchar]], Varchar, Body::Keys(unload_key), true),
     function(&[c"he_add"], &SUMS, Blob, Body::Keys(add), false),
-    function(&[c"he_multiply", c"he_mul"], &WITH_INTEGERS, Blob, Body::Keys(multiply), false),
+    function(&[c"he_multiply", c"he_mul"], &PRODUCTS, Blob, Body::Keys(multiply), false),
     function(
         &[c"he_rerandomise", c"he_rerandomize"],
         &[&[Blob], &[Blob, Varchar]],

@@ -52,6 +52,25 @@ pub(crate) enum Fault {
         #[source]
         error: Error,
     },
+    /// A private key's file where a public key belongs.
+    #[error(
+        "{path}: this is a private key, of which he_load_key takes none; it has been read into this process, and wiped. \
+         Whoever can run queries here can SET hearith_private_key to the same file and decrypt with it, if it is not \
+         encrypted: keep it where this process cannot read it, and load the public key"
+    )]
+    PrivateFile { path: String },
+    /// A private key's text in a query.
+    #[error(
+        "this is a private key, of which he_load_key takes none, and it stands in the query: logs, histories and \
+         profiles of this session may hold it. Take it as exposed: make another, and load its public key"
+    )]
+    PrivateText,
+    /// A factor of a type whose numbers are not whole.
+    #[error(
+        "a ciphertext is multiplied by whole numbers or BOOLEAN, not by a DECIMAL, FLOAT or DOUBLE: CAST(k AS BIGINT) \
+         rounds it; CAST(k * 100 AS BIGINT) keeps two digits, and decrypted totals are then to be divided by 100"
+    )]
+    Fraction,
     /// The same of a key of BFV.
     #[error("{path}: {error}")]
     LatticeKey {

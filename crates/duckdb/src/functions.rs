@@ -96,13 +96,17 @@ fn integers(column: &Column<'_>, rows: &[usize]) -> Zeroizing<Vec<i128>> {
 }
 
 /// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values. Not randomised anew: queries add up
-/// products, and say themselves what leaves the database.
+/// products, and say themselves what leaves the database. `k` is a whole number or a BOOLEAN; others are named in an error.
 pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
     let values = Values::read(&key, chunk, 0, &rows)?;
     let factors = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
-    let bits = factors.integer_bits().ok_or(Fault::Host("the type of the factor"))?;
+    let bits = match factors.integer_bits() {
+        Some(bits) => bits,
+        None if rows.is_empty() => return Ok(()),
+        None => return Err(Fault::Fraction),
+    };
     let found = integers(&factors, &rows);
     let multiples =
         key.multiply_deterministic(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
@@ -142,7 +146,7 @@ pub(crate) fn key_id(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) ->
     Ok(())
 }
 
-/// `he_load_key(path)`, or the JSON Web Key itself
+/// `he_load_key(path)`, or the JSON Web Key itself. A private key is rejected: nothing here needs one.
 pub(crate) fn load_key(
     keys: &Keys,
     context: &Context,
@@ -157,13 +161,14 @@ pub(crate) fn load_key(
         let is_key = path.trim_start().starts_with('{');
         let (path, text) =
             if is_key { ("the key", SecretText::from(path.to_owned())) } else { (path, context.read(path)?) };
-        let text = opened(context, path, text)?;
-        let key = match text.kind() {
-            KeyKind::Private | KeyKind::Share => {
-                PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine()).map(|key| key.public().clone())
+        match text.kind() {
+            KeyKind::Private | KeyKind::Share if is_key => return Err(Fault::PrivateText),
+            KeyKind::Private | KeyKind::Share | KeyKind::Encrypted => {
+                return Err(Fault::PrivateFile { path: path.to_owned() });
             }
-            _ => PublicKey::from_jwk(text.as_str(), policy(context), keys.engine()),
-        };
+            _ => {}
+        }
+        let key = PublicKey::from_jwk(text.as_str(), policy(context), keys.engine());
         let key = key.map_err(|error| Fault::Key { path: path.to_owned(), error })?;
         output.set_bytes(row, key.id().as_str().as_bytes());
         keys.load(key);

@@ -54,12 +54,12 @@ const ENTRIES: [Entry; 15] = [
     ],
     [
         "he_multiply",
-        "c BLOB, k integer [, key VARCHAR]",
+        "c BLOB, k integer or BOOLEAN [, key VARCHAR]",
         "BLOB",
         "the ciphertext of the multiple by an integer, in a time that depends on its type alone; not randomised",
         "",
     ],
-    ["he_mul", "c BLOB, k integer [, key VARCHAR]", "BLOB", "another name for he_multiply", "he_multiply"],
+    ["he_mul", "c BLOB, k integer or BOOLEAN [, key VARCHAR]", "BLOB", "another name for he_multiply", "he_multiply"],
     ["he_rerandomise", "c BLOB [, key VARCHAR]", "BLOB", "another ciphertext of the same number", ""],
     ["he_rerandomize", "c BLOB [, key VARCHAR]", "BLOB", "another name for he_rerandomise", "he_rerandomise"],
     [
@@ -71,9 +71,9 @@ const ENTRIES: [Entry; 15] = [
     ],
     [
         "he_bfv_sum",
-        "file VARCHAR [, key VARCHAR] [, by LIST] [, weight VARCHAR] [, condition VARCHAR]",
+        "files VARCHAR [, key VARCHAR] [, by LIST] [, weight VARCHAR] [, condition VARCHAR]",
         "TABLE",
-        "totals of the columns of a Parquet file that are encrypted whole, by groups of its plain columns",
+        "totals of the columns of Parquet files that are encrypted whole, by groups of its plain columns",
         "",
     ],
     [

@@ -27,6 +27,7 @@ pub(crate) enum Type {
     Integer,
     BigInt,
     HugeInt,
+    Double,
     Boolean,
 }
 
@@ -163,6 +164,7 @@ impl Type {
             Self::Integer => ffi::DUCKDB_TYPE_DUCKDB_TYPE_INTEGER,
             Self::BigInt => ffi::DUCKDB_TYPE_DUCKDB_TYPE_BIGINT,
             Self::HugeInt => ffi::DUCKDB_TYPE_DUCKDB_TYPE_HUGEINT,
+            Self::Double => ffi::DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE,
             Self::Boolean => ffi::DUCKDB_TYPE_DUCKDB_TYPE_BOOLEAN,
         };
         // SAFETY: an id of DuckDB's.

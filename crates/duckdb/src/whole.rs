@@ -1,5 +1,6 @@
 //! Sums of columns that are encrypted whole, by BFV: `he_bfv_sum` over a file of theirs, and `he_bfv_decrypt`.
 
+use std::ffi::CStr;
 use std::fs;
 
 use arrow_array::cast::AsArray;
@@ -29,14 +30,15 @@ pub(crate) struct Request {
     pub(crate) condition: Option<String>,
 }
 
-/// The sums of a file, before they are computed.
+/// The sums of files, before they are computed.
 pub(crate) struct Sum {
-    path: String,
-    source: ParquetSource,
+    files: Vec<(String, ParquetSource)>,
     totals: LatticeTotals,
     condition: Option<Predicate>,
 }
 
+/// The database's own setting that lets sessions read files.
+const EXTERNAL_ACCESS: &CStr = c"enable_external_access";
 /// Rows at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
@@ -48,16 +50,19 @@ impl Sum {
         let text = opened(context, &key, text)?;
         let public =
             PublicKey::from_text(text.as_str(), engine).map_err(|error| Fault::LatticeKey { path: key, error })?;
-        context.check_open(&path)?;
-        let fault = |reason: String| Fault::Table { path: path.clone(), reason };
-        let file = fs::File::open(&path).map_err(|error| fault(error.to_string()))?;
-        let source = ParquetSource::open(file).map_err(|error| fault(error.to_string()))?;
-        let schema = source.schema();
-        let totals = LatticeTotals::new(&public, &schema, &by, weight.as_deref());
-        let totals = totals.map_err(|error| fault(error.to_string()))?;
+        let mut files = Vec::new();
+        for path in matching(context, path)? {
+            context.check_open(&path)?;
+            let opened = fs::File::open(&path).map_err(hearith_columns::Error::from).and_then(ParquetSource::open);
+            let source = opened.map_err(|error| table(&path, &error))?;
+            files.push((path, source));
+        }
+        let (first, source) = &files[0];
+        let totals = LatticeTotals::new(&public, &source.schema(), &by, weight.as_deref());
+        let totals = totals.map_err(|error| table(first, &error))?;
         let condition = condition.map(|text| text.parse::<Predicate>()).transpose();
-        let condition = condition.map_err(|error| fault(error.to_string()))?;
-        Ok(Self { path, source, totals, condition })
+        let condition = condition.map_err(|error| Fault::Table { path: first.clone(), reason: error.to_string() })?;
+        Ok(Self { files, totals, condition })
     }
 
     /// Names and types of the result's columns.
@@ -66,31 +71,59 @@ impl Sum {
         schema.fields().iter().map(|field| (field.name().clone(), type_of(field.data_type()))).collect()
     }
 
-    /// Adds the file's rows up.
+    /// Adds the rows of all files up.
     pub(crate) fn compute(self) -> Result<Rows, Fault> {
-        let path = self.path.clone();
-        self.added().map_err(|error| Fault::Table { path, reason: error.to_string() })
-    }
-
-    fn added(self) -> Result<Rows, hearith_columns::Error> {
-        let Self { source, mut totals, condition, .. } = self;
-        let schema = source.schema();
-        let condition = condition.as_ref();
-        let bound = condition.map(|condition| condition.bind(&schema)).transpose()?;
-        let mut needed = totals.needed(&schema);
-        needed.extend(condition.into_iter().flat_map(Predicate::columns).map(str::to_owned));
-        totals.begin(&schema)?;
-        let mut rows = 0;
-        for batch in source.batches(BATCH_ROWS, Some(&needed))? {
-            let batch = batch?;
-            let keep = bound.as_ref().map(|bound| bound.keep(&batch)).transpose();
-            let keep = keep.map_err(|error| error.offset_rows(rows))?;
-            totals.update(&batch, keep.as_ref()).map_err(|error| error.offset_rows(rows))?;
-            rows += batch.num_rows() as u64;
+        let Self { files, mut totals, condition } = self;
+        let mut last = String::new();
+        for (path, source) in files {
+            add(&mut totals, source, condition.as_ref()).map_err(|error| table(&path, &error))?;
+            last = path;
         }
-        totals.end()?;
-        Rows::new(&totals.release(0)?.batch)
+        totals.release(0).and_then(|released| Rows::new(&released.batch)).map_err(|error| table(&last, &error))
     }
+}
+
+/// Adds the rows of a file.
+fn add(
+    totals: &mut LatticeTotals,
+    source: ParquetSource,
+    condition: Option<&Predicate>,
+) -> Result<(), hearith_columns::Error> {
+    let schema = source.schema();
+    let bound = condition.map(|condition| condition.bind(&schema)).transpose()?;
+    let mut needed = totals.needed(&schema);
+    needed.extend(condition.into_iter().flat_map(Predicate::columns).map(str::to_owned));
+    totals.begin(&schema)?;
+    let mut rows = 0;
+    for batch in source.batches(BATCH_ROWS, Some(&needed))? {
+        let batch = batch?;
+        let keep = bound.as_ref().map(|bound| bound.keep(&batch)).transpose();
+        let keep = keep.map_err(|error| error.offset_rows(rows))?;
+        totals.update(&batch, keep.as_ref()).map_err(|error| error.offset_rows(rows))?;
+        rows += batch.num_rows() as u64;
+    }
+    totals.end()
+}
+
+/// The files that a pattern stands for, in ascending order; a name without `*`, `?` and `[` is a file's own.
+///
+/// Where the database keeps sessions from files, nothing is looked for: whether there is a file would show.
+fn matching(context: &Context, path: String) -> Result<Vec<String>, Fault> {
+    if !path.contains(['*', '?', '[']) || !context.is_on(EXTERNAL_ACCESS) {
+        return Ok(vec![path]);
+    }
+    let fault = |reason: String| Fault::Table { path: path.clone(), reason };
+    let mut found = Vec::new();
+    for entry in glob::glob(&path).map_err(|error| fault(error.to_string()))? {
+        let file = entry.map_err(|error| fault(error.to_string()))?;
+        let name = file.into_os_string().into_string();
+        found.push(name.map_err(|name| fault(format!("{} is no text", name.to_string_lossy())))?);
+    }
+    if found.is_empty() { Err(fault("no file matches".into())) } else { Ok(found) }
+}
+
+fn table(path: &str, error: &hearith_columns::Error) -> Fault {
+    Fault::Table { path: path.to_owned(), reason: error.to_string() }
 }
 
 /// The rows of a result, and how many were given out.

@@ -341,9 +341,35 @@ class TestKeys:
                 False,
             )
 
-    def test_a_private_key_file_serves_as_public(self, con, owner):
-        con.execute("SELECT he_unload_key(?)", [owner.id])
-        assert con.execute("SELECT he_load_key(?)", [str(owner.private_file)]).fetchall()[0] == (owner.id,)
+    def test_private_keys_are_rejected_with_a_warning(self, con, owner):
+        private = he.PrivateKey.from_jwk(owner.private_file.read_text(), insecure=True)
+        for text, named in (
+            (str(owner.private_file), "has been read into this process, and wiped"),
+            (owner.private_file.read_text(), "Take it as exposed"),
+        ):
+            with pytest.raises(duckdb.InvalidInputException, match=f"he_load_key: .*private key.*{named}") as caught:
+                con.execute("SELECT he_load_key(?)", [text]).fetchall()
+            assert '"p"' not in str(caught.value).split("LINE")[0]
+        encrypted = owner.private_file.with_name("encrypted.json")
+        encrypted.write_text(private.to_jwk(passphrase="a long passphrase"))
+        with pytest.raises(duckdb.InvalidInputException, match="this is a private key"):
+            con.execute("SELECT he_load_key(?)", [str(encrypted)]).fetchall()
+
+    @pytest.mark.parametrize("factor", ["2.5", "2.0", "2::DOUBLE", "0.5::FLOAT", "2::DECIMAL(30, 2)", "x"])
+    def test_factors_that_are_not_whole_are_rejected_by_name(self, con, owner, factor):
+        con.execute("SELECT he_load_key(?)", [str(owner.public_file)])
+        numbers = he.PublicKey.load(owner.public_file, insecure=True).encrypt([7]).to_bytes()
+        with pytest.raises(duckdb.InvalidInputException, match="not by a DECIMAL, FLOAT or DOUBLE"):
+            con.execute(f"SELECT he_multiply(?, {factor}) FROM (SELECT 1.5 AS x)", [numbers]).fetchall()
+
+    def test_factors_that_are_true_or_false(self, con, owner):
+        con.execute("SELECT he_load_key(?)", [str(owner.public_file)])
+        private = he.PrivateKey.from_jwk(owner.private_file.read_text(), insecure=True)
+        numbers = private.encrypt([7]).to_bytes()
+        query = "SELECT he_multiply($c, t), he_mul($c, NULL::BOOLEAN), he_mul($c, NULL) FROM (VALUES (true), (false)) AS v(t)"
+        rows = con.execute(query, {"c": numbers}).fetchall()
+        found = [private.decrypt(he.EncryptedArray.from_bytes(private.public, one)).tolist() for one, *_ in rows]
+        assert (found, [rest for _, *rest in rows]) == ([[7], [0]], [[None, None]] * 2)
 
     def test_files_are_the_databases_to_allow(self, owner):
         with hd.connect() as con:

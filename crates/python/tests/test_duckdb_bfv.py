@@ -169,3 +169,50 @@ def test_a_database_without_files_opens_none(connection, files):
     text = (files / "public.json").read_text()
     with pytest.raises(duckdb.Error, match=re.compile("disabled|cannot read", re.IGNORECASE)):
         connection.execute("FROM he_bfv_sum(?, key := ?)", [f"{files}/staff.parquet", text])
+
+
+class TestPatterns:
+    @pytest.fixture
+    def parts(self, files, tmp_path):
+        """The table in three files of two folders."""
+        public = he.bfv.PublicKey.load(files / "public.json")
+        plain = pq.read_table(files / "plain.parquet").select(["year", "salary"])
+        for number, folder in enumerate(["a", "a", "b"]):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            part = public.encrypt_columns(plain.slice(number * 3000, 3000), ["salary"])
+            pq.write_table(part, tmp_path / folder / f"part-{number}.parquet")
+        return tmp_path
+
+    def sums(self, connection, pattern):
+        query = (
+            "SELECT year, rows, he_bfv_decrypt(salary) FROM he_bfv_sum(?, key := getvariable('key'), by := ['year'])"
+        )
+        return connection.execute(f"{query} ORDER BY year", [str(pattern)]).fetchall()
+
+    @pytest.mark.parametrize("pattern", ["*/*.parquet", "**/part-?.parquet", "[ab]/part-[0-2].parquet"])
+    def test_all_files_that_match(self, connection, parts, pattern):
+        query = "SELECT year, count(*), sum(salary) FROM plain GROUP BY year ORDER BY year"
+        wanted = connection.execute(query).fetchall()
+        assert self.sums(connection, parts / pattern) == wanted
+
+    def test_one_file_is_a_pattern_of_its_own(self, connection, parts):
+        assert self.sums(connection, parts / "b/*") == self.sums(connection, parts / "b/part-2.parquet")
+
+    def test_what_does_not_add_up_is_named(self, connection, parts):
+        with pytest.raises(duckdb.Error, match=r"\*\.parque: no file matches"):
+            self.sums(connection, parts / "*/*.parque")
+        (parts / "a/part-9.parquet").write_bytes((parts / "a/part-0.parquet").read_bytes())
+        with pytest.raises(duckdb.Error, match=r"part-9\.parquet: "):
+            self.sums(connection, parts / "*/*.parquet")
+        (parts / "a/part-9.parquet").write_bytes(b"PAR1")
+        with pytest.raises(duckdb.Error, match=r"part-9\.parquet: "):
+            self.sums(connection, parts / "*/*.parquet")
+
+    def test_nothing_is_looked_for_where_files_are_forbidden(self, files, parts):
+        with hd.connect() as connection:
+            connection.execute("SET enable_external_access = false")
+            for pattern in ("*/*.parquet", "*/none"):
+                with pytest.raises(duckdb.Error, match="Permission|disabled|access"):
+                    connection.execute(
+                        "FROM he_bfv_sum(?, key := ?)", [str(parts / pattern), str(files / "public.json")]
+                    ).fetchall()

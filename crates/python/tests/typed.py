@@ -17,6 +17,13 @@ assert_type(numbers, he.EncryptedArray)
 assert_type(numbers * 3 + numbers, he.EncryptedArray)
 assert_type(numbers.sum(), he.EncryptedArray)
 
+assert_type(numbers @ np.array([1, 2, 3]), he.EncryptedArray)
+assert_type(np.float32(0.5) * numbers, he.EncryptedArray)
+# What NumPy's declarations make of encrypted arrays is one, or anything, but no plain array.
+total: he.EncryptedArray = np.sum(numbers).rerandomise()
+column: he.EncryptedArray = np.ones((2, 3)) @ numbers
+assert (total.shape, column.shape) == ((), (2,))
+
 assert_type(private.decrypt(numbers, into=np.ndarray), npt.NDArray[Any])
 assert_type(private.decrypt(numbers.sum(), into=int), int)
 assert_type(private.decrypt(public.encrypt(2.5, exponent=-4), into=float), float)

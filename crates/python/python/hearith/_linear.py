@@ -204,10 +204,12 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """`np.convolve`: one of the vectors is encrypted."""
-    numbers, weights = (a, v) if isinstance(a, Rows) else (v, a)
-    if isinstance(weights, Rows):
+    plain = v if isinstance(a, Rows) else a
+    if isinstance(plain, Rows):
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
-    numbers, weights = np.atleast_1d(numbers), np.atleast_1d(exact(weights))
+    encrypted: Any = a if isinstance(a, Rows) else v
+    numbers = np.atleast_1d(encrypted)
+    weights = np.atleast_1d(exact(plain))
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be full, same or valid, not {mode!r}")
     if numbers.ndim != 1 or weights.ndim != 1 or not len(numbers) or not len(weights):

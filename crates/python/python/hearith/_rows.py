@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,15 +93,18 @@ class Rows(Unseen):
         """Bytes of the ciphertexts."""
         return self.size * self.content.width
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """Single encrypted numbers in an array of objects, for functions that know nothing of encrypted arrays."""
-        if dtype is not None and np.dtype(dtype) != object:
-            raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
-        array = np.empty(self.size, dtype=object)
-        rows = self.content.rows
-        for place in range(self.size):
-            array[place] = self._of(rows.range(place, place + 1), ())
-        return array.reshape(self.shape)
+    # Type checkers would take encrypted arrays for plain ones, and what NumPy makes of both.
+    if not TYPE_CHECKING:
+
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+            """Single encrypted numbers in an array of objects, for functions that know nothing of encrypted arrays."""
+            if dtype is not None and np.dtype(dtype) != object:
+                raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+            array = np.empty(self.size, dtype=object)
+            rows = self.content.rows
+            for place in range(self.size):
+                array[place] = self._of(rows.range(place, place + 1), ())
+            return array.reshape(self.shape)
 
     def __len__(self) -> int:
         if self.content.single:

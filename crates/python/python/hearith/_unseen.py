@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 
 class Unseen:
@@ -23,5 +23,8 @@ class Unseen:
     def __bool__(self) -> NoReturn:
         raise TypeError("an encrypted number is neither true nor false")
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+    # Type checkers would take these numbers for plain arrays.
+    if not TYPE_CHECKING:
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
+import numpy as np
 import numpy.typing as npt
 
 from hearith import _arithmetic, _numpy, _phe_json, _products, _shapes, _sums
@@ -290,6 +291,10 @@ class EncryptedArray(Rows):
         state = (content.key_id, content.bits, encoding, content.bound, content.shape, self.to_bytes())
         return _restore, state
 
+    if TYPE_CHECKING:
+        # To type checkers, an array of numbers that are encrypted arrays themselves: `np.sum` of it is one.
+        def __array__(self) -> np.ndarray[Any, np.dtype[Element]]: ...
+
     # NumPy's functions: hearith._numpy says which, and what they do.
 
     __array_ufunc__ = _numpy.Operators()
@@ -298,6 +303,12 @@ class EncryptedArray(Rows):
         self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
         return _numpy.call(function, args, kwargs)
+
+
+if TYPE_CHECKING:
+
+    class Element(EncryptedArray, np.object_):  # type: ignore[misc]
+        """What NumPy's type declarations take for an element of an encrypted array."""
 
 
 def encrypted(array: Any) -> Encrypted:

@@ -9,6 +9,8 @@ Numbers wrap around n where they do in `phe`: silently. `strict()`, which `phe` 
 environment, has such results raise `OverflowError`, and rejects keys below 2048 bits, of which a warning is given otherwise. Composite
 factors, and moduli with factors up to 65537, are always rejected.
 
+`load` and `loads`, which `phe` does not have, read what `phe` has pickled.
+
 >>> import hearith.phe as phe
 >>> public, private = phe.generate_paillier_keypair(n_length=256)
 >>> private.decrypt(public.encrypt(1.5) * 2 + 4)
@@ -16,6 +18,7 @@ factors, and moduli with factors up to 65537, are always rejected.
 """
 
 from hearith.phe import encoding, paillier, util
+from hearith.phe._pickles import load, loads
 from hearith.phe._strict import strict
 from hearith.phe.encoding import EncodedNumber
 from hearith.phe.paillier import (
@@ -38,6 +41,8 @@ __all__ = [
     "__version__",
     "encoding",
     "generate_paillier_keypair",
+    "load",
+    "loads",
     "paillier",
     "strict",
     "util",

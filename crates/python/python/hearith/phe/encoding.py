@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 
 class Modulus(Protocol):
@@ -50,6 +50,7 @@ class EncodedNumber:
             TypeError: `scalar` is neither an integer nor a float.
             ValueError: it needs more than n / 3.
         """
+        scalar = plain(scalar)
         exponent = cls._finest(scalar) if precision is None else math.floor(math.log(precision, cls.BASE))
         if max_exponent is not None:
             exponent = min(exponent, max_exponent)
@@ -135,3 +136,22 @@ def growth(key: Modulus, exponent: int, lower: int) -> int:
     if factor > key.max_int:
         raise ValueError(f"exponent {lower} is too low for the key")
     return factor
+
+
+def plain(scalar: int | float) -> int | float:
+    """A number of NumPy's as Python's; other things as they are.
+
+    Raises:
+        ValueError: it is longer than a float.
+    """
+    item = getattr(scalar, "item", None)
+    if item is None or getattr(scalar, "shape", None) != ():
+        return scalar
+    found: Any = item()
+    if isinstance(found, int | float) or not hasattr(found, "as_integer_ratio"):
+        number: int | float = found
+        return number
+    # A long double stays one.
+    if float(found) != found:
+        raise ValueError("the number has more digits than a float")
+    return float(found)

@@ -9,7 +9,7 @@ from typing import Any
 from hearith.phe import _arithmetic, _strict, util
 from hearith.phe._arithmetic import PrivateArithmetic, PublicArithmetic, Residue
 from hearith.phe._pending import Number
-from hearith.phe.encoding import EncodedNumber, Modulus, growth, magnitude
+from hearith.phe.encoding import EncodedNumber, Modulus, growth, magnitude, plain
 
 DEFAULT_KEYSIZE = 3072
 
@@ -293,8 +293,9 @@ class EncryptedNumber:
         return {**self.__dict__, "_residue": self.ciphertext(be_secure=False)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._residue = self.public_key._arithmetic.ready(state["_residue"])
+        self.__dict__.update(state)  # `phe` has another name for the ciphertext.
+        known = self.__dict__.pop("_EncryptedNumber__ciphertext", state.get("_residue"))
+        self._residue = self.public_key._arithmetic.ready(known)
 
     def ciphertext(self, be_secure: bool = True) -> int:
         """The ciphertext, obfuscated first unless it is already or `be_secure` is off."""
@@ -363,7 +364,7 @@ class EncryptedNumber:
         return self * other
 
     def __truediv__(self, scalar: int | float) -> EncryptedNumber:
-        return self * (1 / scalar)
+        return self * (1 / plain(scalar))
 
     def _times(self, factor: int, exponent: int) -> EncryptedNumber:
         residue = self._residue
