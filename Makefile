@@ -109,7 +109,7 @@ bench-python: ## measure arrays and single numbers in Python beside python-paill
 	@scripts/setup.sh test
 	scripts/bench_python.sh
 
-bench-everyday: ## what thirty everyday lines of Python give here and in other libraries, write bench/results/everyday.md (minutes)
+bench-everyday: ## what everyday lines of Python give here and in other libraries, write bench/results/everyday.md (minutes)
 	@scripts/setup.sh test
 	scripts/bench_everyday.sh
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs thirty everyday lines in Hearith and in other libraries; writes bench/results/everyday.md. The others get an environment of their own.
+# Runs everyday lines in Hearith and in other libraries; writes bench/results/everyday.md. The others get an environment of their own.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -138,7 +138,7 @@ def report(found: list[Contest], arguments: argparse.Namespace, engine: str) -> 
     lines = [
         "# Arrays in Python beside python-paillier",
         "",
-        f"Made by `bench/python/compare_phe.py{' --quick' if arguments.quick else ''}`. What thirty everyday lines give, here and in",
+        f"Made by `bench/python/compare_phe.py{' --quick' if arguments.quick else ''}`. What everyday lines give, here and in",
         "other libraries, is in [everyday.md](everyday.md).",
         "",
         f"- Machine: {machine.model()}, {len(os.sched_getaffinity(0))} hardware threads, {platform.system()} {platform.machine()}",

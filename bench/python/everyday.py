@@ -1,12 +1,14 @@
-"""What thirty everyday lines give in Hearith and its peers: right, an error, or a wrong result.
+"""What everyday lines give in Hearith and its peers: right, an error, or a wrong result.
 
     python bench/python/everyday.py --library hearith --out hearith.json    # in an environment that has the library
     python bench/python/everyday.py --table hearith.json phe.json ...       # writes bench/results/everyday.md
 
-Every line is run as it stands on `c`, the encrypted vector [3, -1, 2], `d`, that of [1, 1, 1], and `m`, the encrypted matrix [[1, 2], [3, 4]], as a user of that
-library makes them: an array where it has arrays, else a NumPy array of its numbers. Where a library spells an operation in its own way the
-line is given in that spelling; "-" says that it has no such operation at all. A result is right if it decrypts to what NumPy computes on the
-plain numbers, to ten digits where it is no whole number. An error is right where no answer is (`raises`).
+The lines follow examples in the documentation of NumPy, pandas and python-paillier, and none is left out because it fails. Each is run
+as it stands on `c`, the encrypted vector [3, -1, 2], `d`, that of [1, 1, 1], `m`, the encrypted matrix [[1, 2], [3, 4]], and `e`, the
+encrypted vector [0.5, 1.25, -2], as a user of that library makes them: an array where it has arrays, else a NumPy array of its numbers.
+Where a library spells an operation in its own way the line is given in that spelling; "-" says that it has no such operation at all, or no
+decimal numbers for `e`. A result is right if it decrypts to what the same line gives on the plain numbers, to ten digits where it is no
+whole number. An error is right where no answer is (`RAISES`); a product of two encrypted numbers may be one, since BFV has it (`EITHER`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -21,44 +24,148 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 RESULTS = Path(__file__).parents[1] / "results" / "everyday.md"
-VECTOR, OTHER, MATRIX = [3, -1, 2], [1, 1, 1], [[1, 2], [3, 4]]
+VECTOR, OTHER, MATRIX, DECIMALS = [3, -1, 2], [1, 1, 1], [[1, 2], [3, 4]], [0.5, 1.25, -2]
 WRONG = "wrong"
 
-#: What a user wants, the line, and what is right: a result, or `raises` for lines that must not pass.
-RAISES = "raises"
-LINES: list[tuple[str, str, Any]] = [
-    ("add two vectors", "c + c", [6, -2, 4]),
-    ("subtract", "c - d", [2, -2, 1]),
-    ("add a number", "c + 5", [8, 4, 7]),
-    ("a number minus a vector", "5 - c", [2, 6, 3]),
-    ("add a plain vector", "c + np.array([1, 2, 3])", [4, 1, 5]),
-    ("a plain vector on the left", "np.array([1, 2, 3]) + c", [4, 1, 5]),
-    ("multiply by a number", "c * 3", [9, -3, 6]),
-    ("multiply by a negative number", "c * -2", [-6, 2, -4]),
-    ("multiply by a plain vector", "c * np.array([1, 2, 3])", [3, -2, 6]),
-    ("multiply by a float", "c * 2.5", [7.5, -2.5, 5.0]),
-    ("add floats", "c + np.array([0.5, 0.25, 1])", [3.5, -0.75, 3.0]),
-    ("divide", "c / 4", [0.75, -0.25, 0.5]),
-    ("a third", "c / 3", [1.0, -1 / 3, 2 / 3]),
-    ("change the sign", "-c", [-3, 1, -2]),
-    ("sum", "c.sum()", 4),
-    ("Python's sum", "sum(c)", 4),
-    ("mean", "c.mean()", 4 / 3),
-    ("dot product", "c @ np.array([1, 2, 3])", 7),
-    ("matrix times vector", "np.array([[1, 0, 2], [0, 1, 1]]) @ c", [7, 1]),
-    ("encrypted matrix times vector", "m @ np.array([1, 1])", [3, 7]),
-    ("sum of columns", "m.sum(axis=0)", [4, 6]),
-    ("running sums", "np.cumsum(c)", [3, 2, 4]),
-    ("a slice", "c[1:]", [-1, 2]),
-    ("a mask", "c[np.array([True, False, True])]", [3, 2]),
-    ("put together", "np.concatenate([c, c])", [3, -1, 2, 3, -1, 2]),
-    ("reshape", "m.reshape(4)", [1, 2, 3, 4]),
+#: What is right: what the line gives on plain numbers, an error, or either, where schemes differ.
+PLAIN, RAISES, EITHER = "plain", "raises", "either"
+#: What a user wants, the line, and what is right.
+LINES: list[tuple[str, str, str]] = [
+    ("add two vectors", "c + c", PLAIN),
+    ("subtract", "c - d", PLAIN),
+    ("add a number", "c + 5", PLAIN),
+    ("a number minus a vector", "5 - c", PLAIN),
+    ("add a plain vector", "c + np.array([1, 2, 3])", PLAIN),
+    ("a plain vector on the left", "np.array([1, 2, 3]) + c", PLAIN),
+    ("multiply by a number", "c * 3", PLAIN),
+    ("multiply by a negative number", "c * -2", PLAIN),
+    ("multiply by a plain vector", "c * np.array([1, 2, 3])", PLAIN),
+    ("multiply by a float", "c * 2.5", PLAIN),
+    ("add floats", "c + np.array([0.5, 0.25, 1])", PLAIN),
+    ("divide", "c / 4", PLAIN),
+    ("a third", "c / 3", PLAIN),
+    ("divide by a vector", "c / np.array([1, 2, 4])", PLAIN),
+    ("change the sign", "-c", PLAIN),
+    ("integers and decimals", "c + e", PLAIN),
+    ("decimals minus integers", "e - c", PLAIN),
+    ("multiply decimals", "e * 0.125", PLAIN),
+    ("a weighted sum", "0.1 * c + 0.2 * d", PLAIN),
+    ("an exponential average", "0.3 * c + 0.7 * (0.3 * d + 0.7 * e)", PLAIN),
+    ("centre", "c - c.mean()", PLAIN),
+    ("standardise", "(c - c.mean()) / 1.7", PLAIN),
+    ("a gradient step", "c - 0.01 * (np.array([[0.5, 1, 2], [1, 0, 1]]).T @ (m[:, 0] - 1))", PLAIN),
+    ("a NumPy scalar on the left", "np.float64(2.5) * c", PLAIN),
+    ("a NumPy scalar of 32 bits", "np.float32(0.5) * c", PLAIN),
+    ("sum", "c.sum()", PLAIN),
+    ("Python's sum", "sum(c)", PLAIN),
+    ("a list of sums", "[x + 1 for x in c]", PLAIN),
+    ("mean", "c.mean()", PLAIN),
+    ("NumPy's mean", "np.mean(c)", PLAIN),
+    ("weighted mean", "np.average(c, weights=[3, 1, 1])", PLAIN),
+    ("weighted mean of columns", "np.average(m, axis=0, weights=[1, 3])", PLAIN),
+    ("dot product", "c @ np.array([1, 2, 3])", PLAIN),
+    ("np.dot", "np.dot(c, [1, 2, 3])", PLAIN),
+    ("matrix times vector", "np.array([[1, 0, 2], [0, 1, 1]]) @ c", PLAIN),
+    ("encrypted matrix times vector", "m @ np.array([1, 1])", PLAIN),
+    ("two layers", "(m @ np.array([[0.5, 1], [2, 0.25]])) @ np.array([[1.5], [2]])", PLAIN),
+    ("inner product", "np.inner(c, [1, 0, 2])", PLAIN),
+    ("outer product", "np.outer(c, [1, 2])", PLAIN),
+    ("Kronecker product", "np.kron(c, [1, 2])", PLAIN),
+    ("cross product", "np.cross(c, [1, 2, 3])", PLAIN),
+    ("tensordot", "np.tensordot(m, np.array([[1, 2], [3, 4]]), axes=1)", PLAIN),
+    ("einsum", "np.einsum('ij,j->i', m, [1, 2])", PLAIN),
+    ("trace by einsum", "np.einsum('ii', m)", PLAIN),
+    ("trace", "np.trace(m)", PLAIN),
+    ("vdot", "np.vdot(m, [[1, 2], [3, 4]])", PLAIN),
+    ("sum of columns", "m.sum(axis=0)", PLAIN),
+    ("sum that keeps its dimensions", "m.sum(axis=1, keepdims=True)", PLAIN),
+    ("np.sum", "np.sum(m, axis=(0, 1))", PLAIN),
+    ("a sum where", "np.sum(c, where=[True, False, True])", PLAIN),
+    ("a sum with a start", "np.sum(c, initial=5)", PLAIN),
+    ("running sums", "np.cumsum(c)", PLAIN),
+    ("differences", "np.diff(c)", PLAIN),
+    ("second differences", "np.diff(c, n=2)", PLAIN),
+    ("differences from 0", "np.diff(c, prepend=0)", PLAIN),
+    ("a gradient", "np.gradient(c)", PLAIN),
+    ("an integral", "np.trapezoid(c)", PLAIN),
+    ("convolution", "np.convolve(c, [1, 2])", PLAIN),
+    ("a moving average", "np.convolve(c, np.ones(2) / 2, mode='valid')", PLAIN),
+    ("correlation", "np.correlate(c, [0, 1, 0.5])", PLAIN),
+    ("interpolation", "np.interp([0.5, 1.5], [0, 1, 2], c)", PLAIN),
+    ("a polynomial", "np.polyval(c, 2)", PLAIN),
+    ("count with weights", "np.bincount([0, 1, 0], weights=c)", PLAIN),
+    ("broadcast", "c[:, np.newaxis] * np.array([1, 2])", PLAIN),
+    ("add columns and rows", "m + np.array([[10], [20]])", PLAIN),
+    ("np.add.outer", "np.add.outer(c, [1, 2])", PLAIN),
+    ("an element", "m[1, 0]", PLAIN),
+    ("a slice", "c[1:]", PLAIN),
+    ("backwards", "c[::-1]", PLAIN),
+    ("a column", "m[:, 1]", PLAIN),
+    ("several places", "c[[2, 0]]", PLAIN),
+    ("a mask", "c[np.array([True, False, True])]", PLAIN),
+    ("np.take", "np.take(c, [0, 2])", PLAIN),
+    ("put together", "np.concatenate([c, c])", PLAIN),
+    ("integers and decimals together", "np.concatenate([c, e])", PLAIN),
+    ("stack", "np.stack([c, d])", PLAIN),
+    ("vstack", "np.vstack([c, d])", PLAIN),
+    ("hstack", "np.hstack([c, d])", PLAIN),
+    ("an array of arrays", "np.array([c, d])", PLAIN),
+    ("blocks", "np.block([[m, m]])", PLAIN),
+    ("split", "np.split(c, 3)", PLAIN),
+    ("array_split", "np.array_split(m, 2, axis=1)", PLAIN),
+    ("where", "np.where([True, False, True], c, d)", PLAIN),
+    ("where with a constant", "np.where([True, False, True], c, 0 * c)", PLAIN),
+    ("select", "np.select([[True, False, False], [False, True, True]], [c, d])[:2]", PLAIN),
+    ("append", "np.append(c, d)", PLAIN),
+    ("delete", "np.delete(c, 1)", PLAIN),
+    ("insert", "np.insert(c, 1, d[0])", PLAIN),
+    ("pad", "np.pad(c, 1, mode='edge')", PLAIN),
+    ("pad with zeros", "np.pad(c, (1, 1))", PLAIN),
+    ("repeat", "np.repeat(c, 2)", PLAIN),
+    ("tile", "np.tile(c, 2)", PLAIN),
+    ("roll", "np.roll(c, 1)", PLAIN),
+    ("flip", "np.flip(m, axis=1)", PLAIN),
+    ("transpose", "m.T", PLAIN),
+    ("reshape", "m.reshape(4)", PLAIN),
+    ("ravel", "np.ravel(m)", PLAIN),
+    ("diagonal", "np.diagonal(m)", PLAIN),
+    ("a diagonal matrix", "np.diag(c)", PLAIN),
+    ("upper triangle", "np.triu(m)", PLAIN),
+    ("squeeze", "np.squeeze(m[:1])", PLAIN),
+    ("along an axis", "np.apply_along_axis(lambda row: row.sum(), 1, m)", PLAIN),
+    ("windows", "np.lib.stride_tricks.sliding_window_view(c, 2).sum(axis=1)", PLAIN),
+    ("a vectorised function", "np.vectorize(lambda x: 2 * x + 1, otypes=[object])(c)", PLAIN),
+    ("pandas: a series plus a series", "pd.Series(c) + pd.Series(d)", PLAIN),
+    ("pandas: a series times a number", "pd.Series(c) * 2.5", PLAIN),
+    ("pandas: sum", "pd.Series(c).sum()", PLAIN),
+    ("pandas: mean", "pd.Series(c).mean()", PLAIN),
+    ("pandas: running sums", "pd.Series(c).cumsum()", PLAIN),
+    ("pandas: differences", "pd.Series(c).diff().iloc[1:]", PLAIN),
+    ("pandas: shift", "pd.Series(c).shift(1).iloc[1:]", PLAIN),
+    ("pandas: sums of groups", "pd.Series(c).groupby(['a', 'b', 'a']).sum()", PLAIN),
+    ("pandas: sums of a frame's groups", "pd.DataFrame({'k': [1, 2, 1], 'x': c}).groupby('k')['x'].sum()", PLAIN),
+    ("pandas: rolling sums", "pd.Series(c).rolling(2).sum().iloc[1:]", PLAIN),
+    ("pandas: apply", "pd.Series(c).apply(lambda x: x * 2)", PLAIN),
+    ("pandas: concat", "pd.concat([pd.Series(c), pd.Series(d)])", PLAIN),
+    ("pandas: rows of a frame", "pd.DataFrame({'x': c, 'y': d}).sum(axis=1)", PLAIN),
+    ("pandas: a product of columns", "pd.DataFrame({'x': c, 'w': [1, 2, 3]}).eval('x * w')", PLAIN),
+    ("pandas: dot", "pd.Series(c).dot(np.array([1, 2, 3]))", PLAIN),
+    ("pandas: choose rows", "pd.DataFrame({'k': [1, 2, 1], 'x': c}).loc[lambda f: f.k == 1, 'x']", PLAIN),
     ("a missing value", "c + np.array([1, np.nan, 3])", RAISES),
     ("a masked value", "c + np.ma.array([1, 2, 3], mask=[0, 1, 0])", RAISES),
     ("lengths that differ", "c + np.array([1, 2])", RAISES),
     ("more than the key has room for", "c * big", RAISES),
+    ("compare", "c > 1", RAISES),
+    ("compare with another", "c == d", RAISES),
+    ("the largest", "np.max(c)", RAISES),
+    ("sort", "np.sort(c)", RAISES),
+    ("a product of two", "c * d", EITHER),
+    ("a standard deviation", "np.std(c)", RAISES),
+    ("a square", "c**2", EITHER),
+    ("pandas: the largest", "pd.Series(c).max()", RAISES),
 ]
 
 #: Spellings of a library's own, by what a user wants.
@@ -127,7 +234,7 @@ class Library:
 
     def __init__(self, version_of: str, names: dict[str, Any], decrypt: Callable[[Any], Any]) -> None:
         self.version, self.decrypt = f"{version_of} {version_or_source(version_of)}", decrypt
-        self.names = {"np": np, "repeatedly": repeatedly, "big": 2**3000, **names}
+        self.names = {"np": np, "pd": pd, "repeatedly": repeatedly, "big": 2**3000, **names}
 
 
 def version_or_source(name: str) -> str:
@@ -151,11 +258,15 @@ def names_of(encrypt: Callable[[Any], Any]) -> dict[str, Any]:
     return {"c": encrypt(VECTOR), "d": encrypt(OTHER), "m": encrypt(MATRIX)}
 
 
+#: What the lines give on plain numbers.
+NUMBERS = {"np": np, "pd": pd, **names_of(np.array), "e": np.array(DECIMALS)}
+
+
 def hearith() -> Library:
     import hearith as he
 
     public, private = he.generate_keypair(2048)
-    return Library("hearith", names_of(public.encrypt), private.decrypt)
+    return Library("hearith", {**names_of(public.encrypt), "e": public.encrypt(DECIMALS, scale=2)}, private.decrypt)
 
 
 def phe() -> Library:
@@ -164,7 +275,8 @@ def phe() -> Library:
     public, private = paillier.generate_paillier_keypair(n_length=2048)
     encrypt = np.vectorize(public.encrypt, otypes=[object])
     decrypt = np.vectorize(private.decrypt, otypes=[object])
-    return Library("phe", names_of(lambda plain: encrypt(np.array(plain))), lambda found: decrypt(found).tolist())
+    names = {**names_of(lambda plain: encrypt(np.array(plain))), "e": encrypt(np.array(DECIMALS))}
+    return Library("phe", names, decrypt)
 
 
 def heu() -> Library:
@@ -200,26 +312,43 @@ LIBRARIES = {"hearith": hearith, "phe": phe, "heu": heu, "tenseal": tenseal}
 def verdicts(name: str) -> dict[str, Any]:
     """What a library makes of every line."""
     library = LIBRARIES[name]()
-    found = {what: verdict(library, OWN.get(name, {}).get(what, line), right) for what, line, right in LINES}
+    found = {what: verdict(library, OWN.get(name, {}).get(what, line), line, right) for what, line, right in LINES}
     return {"library": name, "version": library.version, "verdicts": found}
 
 
-def verdict(library: Library, line: str | None, right: Any) -> str:
+def verdict(library: Library, spelling: str | None, line: str, right: str) -> str:
     """`right`, `wrong` with what came out, the name of an error, or "-"."""
-    if line is None:
+    if spelling is None or (re.search(r"\be\b", spelling) and "e" not in library.names):
         return "-"
     try:
-        result = library.decrypt(eval(line, dict(library.names)))
+        result = decrypted(library, eval(spelling, dict(library.names)))
     except Exception as error:
         name = type(error).__name__
-        return f"right ({name})" if right is RAISES else f"error ({name})"
-    if right is RAISES:
+        return f"right ({name})" if right in (RAISES, EITHER) else f"error ({name})"
+    if right == RAISES:
         return f"{WRONG}: no error"
-    numbers = np.asarray(np.array(result, dtype=object), dtype=float).reshape(-1)
-    expected = np.asarray(right, dtype=float).reshape(-1)
+    expected = flat(eval(line, dict(NUMBERS)))
+    try:
+        numbers = flat(result)
+    except Exception as error:
+        return f"error ({type(error).__name__})"
     if numbers.shape == expected.shape and np.allclose(numbers, expected, rtol=1e-10, atol=1e-10):
         return "right"
     return f"{WRONG}: {', '.join(f'{number:g}' for number in numbers[:4])}"
+
+
+def decrypted(library: Library, result: Any) -> Any:
+    """What a line's result holds: of lists of arrays, each by itself."""
+    if isinstance(result, list | tuple):
+        return [decrypted(library, one) for one in result]
+    return library.decrypt(result)
+
+
+def flat(numbers: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Numbers of an array, or of lists of arrays, row by row."""
+    if isinstance(numbers, list | tuple):
+        return np.concatenate([np.empty(0), *map(flat, numbers)])
+    return np.ravel(np.asarray(numbers, dtype=object)).astype(float)
 
 
 def table(files: list[str]) -> str:
@@ -236,10 +365,12 @@ def table(files: list[str]) -> str:
     rows.append(["**all**", "", *counts])
     lines = ["| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]]
     own = [f"- {library}: {what}: `{line}`" for library, lines_ in OWN.items() for what, line in lines_.items() if line]
-    text = f"""# Thirty everyday lines
+    text = f"""# Everyday lines
 
-Made by `make bench-everyday` (`bench/python/everyday.py`), which says what counts as right. `c` is the encrypted vector [3, -1, 2],
-`d` that of [1, 1, 1], `m` the encrypted matrix [[1, 2], [3, 4]], `big` is 2^3000. "-" is an operation that the library does not have; an error is right where no result would be.
+Made by `make bench-everyday` (`bench/python/everyday.py`), which says what counts as right. The {len(LINES)} lines follow examples in the
+documentation of NumPy, pandas and python-paillier. `c` is the encrypted vector [3, -1, 2], `d` that of [1, 1, 1], `e` that of
+[0.5, 1.25, -2], `m` the encrypted matrix [[1, 2], [3, 4]], `big` is 2^3000. "-" is an operation that the library does not have, or
+a line with decimals where it has integers alone; an error is right where no result would be.
 
 - Versions: {"; ".join(one["version"] for one in found)}; NumPy {np.__version__}, Python {platform.python_version()}
 - Schemes: Paillier, 2048 bits; TenSEAL's BFV with N = 8192 and a plaintext modulus of 20 bits, where larger numbers wrap around unseen

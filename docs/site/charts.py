@@ -63,8 +63,8 @@ def products(axes: Axes, page: Path) -> None:
 
 
 def everyday(axes: Axes, page: Path) -> None:
-    """What thirty everyday lines of Python give in four libraries."""
-    found = table(page, "Thirty everyday lines", "a user wants")
+    """What everyday lines of Python give in four libraries."""
+    found = table(page, "Everyday lines", "a user wants")
     libraries = found.columns[2:]
     kinds = {"right": OURS, "error": OTHERS, "wrong": WARNING, "-": NONE}
     names = {"right": "right", "error": "an error", "wrong": "wrong, unseen", "-": "not there"}
@@ -77,7 +77,7 @@ def everyday(axes: Axes, page: Path) -> None:
         axes.bar_label(bars, [str(count) if count else "" for count in counts], label_type="center", color="white")
         left = [before + count for before, count in zip(left, counts, strict=True)]
     axes.invert_yaxis()
-    axes.set_xlabel("of thirty lines")
+    axes.set_xlabel(f"of {len(found.column(libraries[0])) - 1} lines")
     axes.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
 
 

@@ -81,6 +81,19 @@ fn ciphertexts(
     threads::run(py, work)?.map(Ciphertexts).map_err(errors::operation)
 }
 
+/// Runs an operation that takes a product a row: on this thread where a lane is enough for each, since the way to the pool takes longer.
+fn products(
+    py: Python<'_>,
+    key: &hearith_paillier::PublicKey,
+    rows: usize,
+    work: impl FnOnce() -> Result<hearith_paillier::Ciphertexts, Error> + Send,
+) -> PyResult<Ciphertexts> {
+    if rows <= key.engine().lanes() {
+        return py.detach(work).map(Ciphertexts).map_err(errors::operation);
+    }
+    ciphertexts(py, key, rows, work)
+}
+
 /// A public key.
 #[pyclass(frozen, subclass, module = "hearith._native")]
 pub(crate) struct PublicKey(pub(crate) hearith_paillier::PublicKey);
@@ -192,19 +205,19 @@ impl PublicKey {
     }
 
     fn add(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, a.0.len(), || self.0.add(&a.0, &b.0))
+        products(py, &self.0, a.0.len(), || self.0.add(&a.0, &b.0))
     }
 
     fn subtract(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, a.0.len(), || self.0.subtract(&a.0, &b.0))
+        products(py, &self.0, a.0.len(), || self.0.subtract(&a.0, &b.0))
     }
 
     fn negate(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, numbers.0.len(), || self.0.negate(&numbers.0))
+        products(py, &self.0, numbers.0.len(), || self.0.negate(&numbers.0))
     }
 
     fn add_plain(&self, py: Python<'_>, numbers: &Ciphertexts, added: &Plaintexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, numbers.0.len(), || self.0.add_plain(&numbers.0, &added.0))
+        products(py, &self.0, numbers.0.len(), || self.0.add_plain(&numbers.0, &added.0))
     }
 
     /// Multiples by packed integers of magnitude below 2^bits.
@@ -217,7 +230,7 @@ impl PublicKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let scalars = integers::wide(data, width)?;
-        ciphertexts(py, &self.0, numbers.0.len(), || self.0.multiply_wide_deterministic(&numbers.0, &scalars, bits))
+        products(py, &self.0, numbers.0.len(), || self.0.multiply_wide_deterministic(&numbers.0, &scalars, bits))
     }
 
     fn sum(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {

@@ -117,6 +117,35 @@ class TestArithmetic:
         assert not set(other.tolist()) & set(c.tolist())
 
 
+class TestSumsThatArePutOff:
+    @given(st.lists(st.integers(-(2**50), 2**50), min_size=1, max_size=200))
+    def test_long_sums(self, keys, judge, a):
+        """They are the very ciphertexts of sums computed at once."""
+        public, _ = keys
+        numbers = [public.encrypt([one, -one]) for one in a]
+        total, at_once = numbers[0], numbers[0].content.rows
+        for one in numbers[1:]:
+            total = total + one
+            at_once = public.native.add(at_once, one.content.rows)
+        assert total.to_bytes() == at_once.to_bytes()
+        assert judge(total) == [sum(a), -sum(a)]
+
+    def test_numbers_that_go_into_many_sums(self, keys, judge):
+        c = keys[0].encrypt(3)
+        half = c + c
+        sums = [half + one for one in (c, half, half + half)]
+        assert [judge(one)[0] for one in sums] == [9, 12, 18]
+        for _ in range(150):
+            c = c + c
+        assert judge(c) == [3 * 2**150]
+        assert judge(pickle.loads(pickle.dumps(half + half))) == [12]
+
+    def test_other_keys_are_found_at_once(self, keys, other_keys):
+        c = keys[0].encrypt(1) + keys[0].encrypt(2)
+        with pytest.raises(KeyMismatchError):
+            c + other_keys[0].encrypt(1)
+
+
 class TestRows:
     @given(vectors, st.data())
     def test_indexing_is_numpys(self, keys, judge, a, data):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import hearith as he
-from hearith import _arithmetic, _batches
+from hearith import _batches, _sums
 from hearith.errors import RangeError
 
 PACKAGE = Path(__file__).parent.parent
@@ -114,7 +114,7 @@ def test_ctrl_c_is_seen_while_a_vector_is_encrypted_whole():
 )
 def test_sums_are_computed_in_pieces(keys, monkeypatch, compute, expected):
     pieces = []
-    joined = _arithmetic.joined
+    joined = _sums.joined
 
     def noted(rows, piece, *others):
         def step(start, stop):
@@ -123,9 +123,9 @@ def test_sums_are_computed_in_pieces(keys, monkeypatch, compute, expected):
 
         return joined(rows, step, *others)
 
-    monkeypatch.setattr(_arithmetic, "joined", noted)
+    monkeypatch.setattr(_sums, "joined", noted)
     monkeypatch.setattr(_batches, "_PIECE", 0)
-    monkeypatch.setattr(_arithmetic, "PART", 7)
+    monkeypatch.setattr(_sums, "PART", 7)
     public, private = keys
     assert np.array_equal(private.decrypt(compute(public.encrypt(np.arange(1200)))), expected)
     assert len(pieces) > 4

@@ -26,6 +26,9 @@ FEW = 64
 
 def added(left: Encrypted, right: Encrypted, progress: bool) -> Encrypted:
     """Sums of encrypted numbers."""
+    left, right = _alike(left, right)
+    if left.size <= FEW and not progress:
+        return left.plus(right, left.bound + right.bound)
     return _row_by_row(left, right, left.key.native.add, progress)
 
 
@@ -208,15 +211,21 @@ def _spread_both(left: Encrypted, integers: Integers, shape: Shape) -> tuple[Enc
     return _spread(left, common), integers
 
 
-def _row_by_row(
-    left: Encrypted, right: Encrypted, operation: Callable[[Ciphertexts, Ciphertexts], Ciphertexts], progress: bool
-) -> Encrypted:
+def _alike(left: Encrypted, right: Encrypted) -> tuple[Encrypted, Encrypted]:
+    """Operands of one key, encoding and shape."""
     alike = left.encoding is right.encoding or left.encoding == right.encoding
     if not alike or left.key_id != right.key_id:
         left, right = aligned((left, right))
     if left.shape != right.shape:
         shape = _shapes.together(left.shape, right.shape)
         left, right = _spread(left, shape), _spread(right, shape)
+    return left, right
+
+
+def _row_by_row(
+    left: Encrypted, right: Encrypted, operation: Callable[[Ciphertexts, Ciphertexts], Ciphertexts], progress: bool
+) -> Encrypted:
+    left, right = _alike(left, right)
     bound = left.bound + right.bound
     a, b = left.rows, right.rows
     if len(a) <= FEW and not progress:

@@ -14,10 +14,39 @@ import numpy.typing as npt
 from hearith import _computing
 from hearith._computing import ComputingKey
 from hearith._integers import Integers, first_beyond
-from hearith._native import Ciphertexts
+from hearith._native import Ciphertexts, PublicKey
 from hearith._operands import Shape
 from hearith.encoding import Encoding
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError
+
+#: Rows of arrays whose sums are put off, and addends of such a sum.
+FEW, PARTS = 16, 256
+
+
+class Pending:
+    """A sum of ciphertexts, row by row, that is computed when it is first needed."""
+
+    __slots__ = ("_native", "parts")
+
+    def __init__(self, native: PublicKey, parts: list[Ciphertexts]) -> None:
+        """The sum of parts of as many rows each."""
+        self._native, self.parts = native, parts
+
+    def sum(self) -> Ciphertexts:
+        """The sum. Threads that ask at the same time compute the same."""
+        parts = self.parts
+        if len(parts) > 1:
+            rows = len(parts[0])
+            if len(parts) == 2:
+                found = self._native.add(*parts)
+            elif rows == 1:
+                # By all lanes, where a group has one.
+                found = self._native.sum(parts[0].concat(parts[1:]))
+            else:
+                groups = [list(range(row, rows * len(parts), rows)) for row in range(rows)]
+                found = self._native.sum_groups(parts[0].concat(parts[1:]), groups)
+            self.parts = parts = [found]
+        return parts[0]
 
 
 class Encrypted:
@@ -37,7 +66,7 @@ class Encrypted:
             RangeError: integers so large do not fit the key.
         """
         self._key: ComputingKey | None = key
-        self._rows: Ciphertexts | bytes = rows
+        self._rows: Ciphertexts | Pending | bytes = rows
         self.key_id, self.bits = key.id, key.bits
         self.encoding, self.bound = encoding, checked_bound(bound, key.bits)
         self.shape: Shape = (len(rows),) if shape is None else shape
@@ -75,6 +104,8 @@ class Encrypted:
         """The ciphertexts."""
         if isinstance(self._rows, bytes):
             self._rows = read_ciphertexts(self.key, self._rows)
+        elif isinstance(self._rows, Pending):
+            self._rows = self._rows.sum()
         return self._rows
 
     @property
@@ -94,7 +125,7 @@ class Encrypted:
 
     def to_bytes(self) -> bytes:
         """The ciphertexts one after another, big-endian."""
-        return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
+        return self._rows if isinstance(self._rows, bytes) else self.rows.to_bytes()
 
     def decoded(self, integers: Integers) -> int | Decimal | float | npt.NDArray[Any]:
         """The numbers that decrypted integers stand for, in an array; of a single number Python's own.
@@ -136,6 +167,24 @@ class Encrypted:
         new.encoding = self.encoding if encoding is None else encoding
         new.bound = self.bound if bound is None else checked_bound(bound, self.bits, self.bound)
         return new
+
+    def plus(self, other: Encrypted, bound: int) -> Encrypted:
+        """The sums with as many numbers of the same key and encoding: put off, where they are few, until somebody needs them.
+
+        A vector engine takes as long for one product as for all its lanes, and the way to it longer than many.
+        """
+        native = self.key.native
+        if self.size > FEW or type(native) is not PublicKey:
+            return self.holding(native.add(self.rows, other.rows), self.shape, bound=bound)
+        parts = [*self._parts(), *other._parts()]
+        if len(parts) > PARTS:
+            parts = [self.rows, other.rows]
+        made = self.holding(parts[0], self.shape, bound=bound)
+        made._rows = Pending(native, parts)
+        return made
+
+    def _parts(self) -> list[Ciphertexts]:
+        return self._rows.parts if isinstance(self._rows, Pending) else [self.rows]
 
     def selected(self, places: npt.NDArray[np.intp]) -> Encrypted:
         """The numbers at places in row-major order, in the places' shape."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hearith import _shapes
 from hearith._gathering import collected
-from hearith._operands import Shape, Vector, by_position, fraction, plain
+from hearith._operands import Shape, Vector, by_position, fraction, plain, present
 from hearith._products import Labels, contracted
 from hearith._rows import Rows
 from hearith.errors import ShapeError
@@ -235,7 +235,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 def dot(a: Any, b: Any) -> Any:
     """`np.dot`: the last axis of the left with the last but one of the right."""
-    left, right = np.ndim(a), np.ndim(b)
+    a, b = _given(a), _given(b)
+    left, right = a.ndim, b.ndim
     if 0 in (left, right):
         return a * b
     ours, theirs = [*range(left - 1), "term"], [*range(left, left + right - 1)]
@@ -245,7 +246,8 @@ def dot(a: Any, b: Any) -> Any:
 
 def inner(a: Any, b: Any) -> Any:
     """`np.inner`."""
-    left, right = np.ndim(a), np.ndim(b)
+    a, b = _given(a), _given(b)
+    left, right = a.ndim, b.ndim
     if 0 in (left, right):
         return a * b
     ours, theirs = [*range(left - 1)], [*range(left, left + right - 1)]
@@ -379,6 +381,11 @@ def _read(weights: Any) -> tuple[Vector, Shape]:
 
 def _array(values: Any) -> Any:
     return values if isinstance(values, Rows) else exact(values)
+
+
+def _given(values: Any) -> Any:
+    """An operand as an array, with a number in every place."""
+    return values if isinstance(values, Rows) else present(by_position(values))
 
 
 def _mask(where: Any) -> npt.NDArray[np.int64]:

@@ -23,6 +23,9 @@ class Rows(Unseen):
 
     __slots__ = ("content",)
 
+    #: Above that of frames: pandas leaves operators to encrypted arrays, which reject what is missing.
+    __pandas_priority__ = 5000
+
     #: The ciphertexts and what they stand for, for the modules of this package.
     content: Encrypted
 
