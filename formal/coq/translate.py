@@ -1,0 +1,812 @@
+#!/usr/bin/env python3
+"""Translates functions of the arithmetic kernels from Rust to Coq. Usage: translate.py SOURCES OUTPUT
+
+`SOURCES` is the folder of the crate's sources, `OUTPUT` the folder for one Coq file per Rust file. Each
+function becomes a Coq function over lists of limbs: mutable arguments are returned after the result,
+loops over slices recurse over lists, `while` loops have as much fuel as there are limbs. Words are
+numbers of Z and wrap as in a release build; slices and indexes out of range, which would panic in
+Rust, are excluded by the theorems' premises on lengths. What the translation does not know, it
+rejects.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Rust file, functions and constants translated from it, Coq files it needs.
+FILES = {
+    "natural": ("natural.rs", "adc sbb mac mask add_assign less reduce_once mac_row", ""),
+    "serial": (
+        "backend/serial.rs",
+        "carry_row carry_rows mac_rows_from mac_rows reduce_row reduce_rows reduce mul_add product "
+        "finish_high subtract_digits mul_body dual_mul_body add_chunk add",
+        "natural",
+    ),
+}
+CONSTANTS = {
+    "ifma_constants": [
+        ("backend/ifma.rs", "RADIX"),
+        ("backend/ifma/blocks.rs", "BLOCK"),
+        ("constants.rs", "MOST_BITS"),
+    ],
+    "avx2_constants": [
+        ("backend/avx2.rs", "RADIX"),
+        ("backend/avx2.rs", "SPARE"),
+        ("backend/avx2/blocks.rs", "BLOCK"),
+        ("backend/avx2/blocks.rs", "ROOM"),
+    ],
+}
+# Names of Coq's library.
+RESERVED = {"left", "right", "fst", "snd"}
+# Calls that only concern the compiler.
+TRANSPARENT = {"black_box"}
+TOKEN = re.compile(
+    r"\s*(?:(?P<number>0x[0-9a-f_]+|\d[\d_]*)|(?P<name>[A-Za-z_]\w*)|"
+    r"(?P<op>\.\.=|<<=|>>=|::|\.\.|->|=>|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\*=|[-+*/%&|^!<>=.,;:(){}\[\]#']))"
+)
+# Binding strengths of Rust's binary operators.
+STRENGTH = {"*": 9, "+": 8, "-": 8, "<<": 7, ">>": 7, "&": 6, "^": 5, "|": 4, "==": 3, "<": 3}
+
+
+class Unknown(Exception):
+    """Rust that the translation does not know."""
+
+
+def tokens(text):
+    """The tokens of a text without comments."""
+    text = re.sub(r"//[^\n]*", "", text)
+    found, at = [], 0
+    while text[at:].strip():
+        match = TOKEN.match(text, at)
+        if not match:
+            raise Unknown(f"token at {text[at : at + 30]!r}")
+        found.append(match.group(match.lastgroup))
+        at = match.end()
+    return found
+
+
+def function_text(source, name):
+    """The parameters, result type and body of a function, as text."""
+    match = re.search(rf"\bfn {name}(?:<[^>]*>)?\(", source)
+    if not match:
+        raise Unknown(f"there is no function {name}")
+    brace = source.index("{", match.end())
+    head, depth, end = source[match.end() : brace], 0, brace
+    while True:
+        depth += {"{": 1, "}": -1}.get(source[end], 0)
+        end += 1
+        if depth == 0:
+            break
+    depth, close = 1, 0
+    while depth:
+        depth += {"(": 1, ")": -1}.get(head[close], 0)
+        close += 1
+    return head[: close - 1], head[close:].replace("->", "").strip(), source[brace + 1 : end - 1]
+
+
+class Parser:
+    """Statements and expressions as nested tuples."""
+
+    def __init__(self, text):
+        self.tokens, self.at = tokens(text), 0
+
+    def peek(self, ahead=0):
+        """A token that comes, or nothing."""
+        return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else None
+
+    def take(self, *expected):
+        """The next token, which must be one of those expected."""
+        token = self.peek()
+        if token is None or expected and token not in expected:
+            raise Unknown(f"{token!r} where {expected} was expected, after {self.tokens[max(0, self.at - 8) : self.at]}")
+        self.at += 1
+        return token
+
+    def found(self, token):
+        """Takes the token if it comes."""
+        if self.peek() == token:
+            self.at += 1
+            return True
+        return False
+
+    def block(self):
+        """Statements up to a closing brace or the end, and the expression behind them."""
+        statements = []
+        while self.peek() not in (None, "}"):
+            if self.found("let"):
+                pattern, value = self.pattern(), None
+                if self.found("="):
+                    value = self.expression()
+                self.take(";")
+                statements.append(("let", pattern, value))
+            elif self.found("for"):
+                pattern = self.pattern()
+                self.take("in")
+                value = self.expression()
+                statements.append(("for", pattern, value, self.braces()))
+            elif self.found("while"):
+                condition = self.expression()
+                statements.append(("while", condition, self.braces()))
+            elif self.found("if"):
+                condition = self.expression()
+                statements.append(("if", condition, self.braces()))
+            elif self.peek() == "debug_assert_eq":
+                while self.take() != ";":
+                    pass
+            else:
+                value = self.expression()
+                if self.peek() in (None, "}"):
+                    return statements, value
+                operator = self.take(";", "=", "+=")
+                if operator == ";":
+                    statements.append(("call", value))
+                    continue
+                new = self.expression()
+                new = ("binary", "+", value, new) if operator == "+=" else new
+                statements.append(("assign", value, new))
+                self.take(";")
+        return statements, None
+
+    def braces(self):
+        """A block in braces without a value."""
+        self.take("{")
+        statements, value = self.block()
+        self.take("}")
+        if value is not None:
+            raise Unknown("a block with a value")
+        return statements
+
+    def pattern(self):
+        """A name, or a tuple of patterns."""
+        if self.found("("):
+            parts = [self.pattern()]
+            while self.found(","):
+                parts.append(self.pattern())
+            self.take(")")
+            return ("tuple", parts)
+        while self.peek() in ("&", "mut"):
+            self.at += 1
+        return ("name", self.take())
+
+    def expression(self, least=0):
+        """Binary operators of at least a strength, from the left."""
+        left = self.unary()
+        while True:
+            operator = self.peek()
+            if operator == "as":
+                self.at += 1
+                left = ("as", left, self.take())
+            elif STRENGTH.get(operator, -1) > least:
+                self.at += 1
+                left = ("binary", operator, left, self.expression(STRENGTH[operator]))
+            else:
+                return left
+
+    def unary(self):
+        """References and dereferences, which the translation does not distinguish from what they refer to."""
+        if self.found("&"):
+            self.found("mut")
+            return self.unary()
+        if self.found("*"):
+            return self.unary()
+        if self.found("!"):
+            return ("not", self.unary())
+        return self.postfix()
+
+    def postfix(self):
+        """Calls, methods, fields, indexes and slices."""
+        value = self.primary()
+        while True:
+            if self.found("."):
+                name = self.take()
+                value = ("method", value, name, self.arguments()) if self.peek() == "(" else ("field", value, name)
+            elif self.found("["):
+                value = self.index(value)
+            elif self.peek() == "as":
+                self.at += 1
+                value = ("as", value, self.take())
+            else:
+                return value
+
+    def index(self, value):
+        """What stands between brackets: an index, or the ends of a slice."""
+        start = None if self.peek() == ".." else self.expression()
+        if not self.found(".."):
+            self.take("]")
+            return ("index", value, start)
+        end = None if self.peek() == "]" else self.expression()
+        self.take("]")
+        return ("slice", value, start, end)
+
+    def arguments(self):
+        """Arguments in parentheses; a closure is one."""
+        self.take("(")
+        found = []
+        while not self.found(")"):
+            found.append(self.closure() if self.found("|") else self.expression())
+            self.found(",")
+        return found
+
+    def closure(self):
+        """A closure of two arguments."""
+        first = self.pattern()
+        self.take(",")
+        second = self.pattern()
+        self.take("|")
+        return ("closure", first, second, self.expression())
+
+    def primary(self):
+        """Numbers, names, calls, tuples and arrays."""
+        token = self.take()
+        if token[0].isdigit():
+            return ("number", int(token.replace("_", ""), 0))
+        if token == "(":
+            parts = [self.expression()]
+            while self.found(","):
+                parts.append(self.expression())
+            self.take(")")
+            return parts[0] if len(parts) == 1 else ("tuple", parts)
+        if token == "[":
+            parts = [self.expression()]
+            while self.found(","):
+                parts.append(self.expression())
+            self.take("]")
+            return ("array", parts)
+        if not re.match(r"[A-Za-z_]", token):
+            raise Unknown(f"{token!r} begins an expression")
+        while self.found("::"):
+            token = f"{token}::{self.take()}"
+        return ("path", token, self.arguments()) if self.peek() == "(" else ("name", token)
+
+
+def split_parameters(text):
+    """Parameters as (name, type) pairs."""
+    found, depth, part = [], 0, ""
+    for character in text + ",":
+        depth += {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            if part.strip():
+                name, kind = part.split(":", 1)
+                found.append((name.replace("mut ", "").strip(), kind.strip()))
+            part = ""
+        else:
+            part += character
+    return found
+
+
+def kind_of(rust):
+    """The kind of a Rust type: a word, an index, numbers, or a pair of words."""
+    kinds = {"u64": "u64", "usize": "usize", "[u64]": "list", "(u64, u64)": ("u64", "u64")}
+    plain = rust.replace("&mut ", "").replace("&", "").strip()
+    if plain not in kinds:
+        raise Unknown(f"type {rust}")
+    return kinds[plain]
+
+
+COQ = {"u64": "Z", "u128": "Z", "usize": "nat", "list": "list Z", ("u64", "u64"): "(Z * Z)"}
+
+
+def parameters_of(text):
+    """Names, kinds and whether they are mutable; the constants of the modulus become arguments of their own."""
+    found = []
+    for name, rust in split_parameters(text):
+        if rust.startswith("&Lanes"):
+            found += [(f"{name}_k", "usize", False), (f"{name}_m", "list", False)]
+        else:
+            found.append((name, kind_of(rust), rust.startswith("&mut")))
+    return found
+
+
+def tuple_of(parts):
+    """A tuple in Coq."""
+    return parts[0] if len(parts) == 1 else "(" + ", ".join(parts) + ")"
+
+
+def binder(parts):
+    """What binds a tuple in a `let`."""
+    return parts[0] if len(parts) == 1 else "'(" + ", ".join(parts) + ")"
+
+
+class Translator:
+    """One function."""
+
+    def __init__(self, name, source, known):
+        parameters, result, body = function_text(source, name)
+        self.name, self.known, self.loops, self.fresh = name, known, [], 0
+        self.parameters = parameters_of(parameters)
+        self.result = kind_of(result) if result else None
+        self.kinds = {p: kind for p, kind, _ in self.parameters}
+        self.names = {p: p for p in self.kinds}
+        self.views, self.lines = {}, []
+        self.body = Parser(body).block()
+
+    # The text.
+
+    def text(self):
+        """The Coq definitions, loops first."""
+        statements, value = self.body
+        self.statements(statements)
+        outputs = []
+        if value is not None:
+            coq, kind = self.value(value)
+            if self.result is not None:
+                outputs.append(self.word(coq, kind))
+        self.flush()
+        outputs += [p for p, _, mutable in self.parameters if mutable]
+        arguments = " ".join(f"({p} : {COQ[kind]})" for p, kind, _ in self.parameters)
+        body = "\n".join(f"  {line}" for line in [*self.lines, f"{tuple_of(outputs)}."])
+        return "\n".join([*self.loops, f"Definition {self.name} {arguments} :=\n{body}\n"])
+
+    def word(self, coq, kind):
+        """A number whose kind nothing says is a word."""
+        return coq if kind != "literal" else f"{coq}%Z"
+
+    def let(self, targets, coq):
+        """Binds what an expression gives."""
+        self.lines.append(f"let {binder(targets)} := {coq} in")
+
+    def new(self, name, kind):
+        """A new variable of this name: another Coq name where one is there already."""
+        if name == "_":
+            return name
+        coq = f"{name}_" if name in RESERVED else name
+        while coq in self.kinds:
+            self.fresh += 1
+            coq = f"{name}_{self.fresh}"
+        self.names[name], self.kinds[coq] = coq, kind
+        return coq
+
+    # Views: parts of a slice under names of their own. The whole is put together when it is used again.
+
+    def flush(self, of=None):
+        """Puts the views of a variable, or all views, back into it."""
+        for view in list(reversed(self.views)):
+            if view not in self.views:
+                continue
+            parent, offset = self.views[view]
+            if of is None or parent == of:
+                self.flush(view)
+                del self.views[view]
+                self.let([parent], f"splice {parent} {offset} {view}")
+
+    def variable(self, name):
+        """The Coq variable of a name, up to date."""
+        if name not in self.names:
+            raise Unknown(f"variable {name}")
+        coq = self.names[name]
+        self.flush(coq)
+        return coq
+
+    # Statements.
+
+    def statements(self, statements):
+        """Translates each."""
+        for statement in statements:
+            getattr(self, f"do_{statement[0]}")(*statement[1:])
+
+    def do_let(self, pattern, value):
+        """A declaration: of a view, or of values."""
+        if value is None:
+            self.new(pattern[1], "u64")
+        elif value[0] == "method" and value[2] in ("split_at_mut", "split_at"):
+            self.split(pattern[1], value)
+        elif pattern[0] == "tuple" and value[0] == "tuple":
+            for part, part_value in zip(pattern[1], value[1], strict=True):
+                self.do_let(part, part_value)
+        elif pattern[0] == "tuple":
+            coq, kind = self.value(value)
+            self.let([self.new(part[1], of) for part, of in zip(pattern[1], kind, strict=True)], coq)
+        elif value[0] == "slice":
+            parent, start, coq = self.part(value)
+            view = self.new(pattern[1], "list")
+            self.let([view], coq)
+            if self.mutable(parent):
+                self.views[view] = (parent, start)
+        else:
+            coq, kind = self.value(value)
+            if kind == "literal":
+                kind = "usize" if pattern[1] in ("i", "k") else "u64"
+                coq = f"{coq}%{'nat' if kind == 'usize' else 'Z'}"
+            self.let([self.new(pattern[1], kind)], coq)
+
+    def mutable(self, coq):
+        """Whether a slice may be changed through its name."""
+        return coq in self.views or any(p == coq and mutable for p, _, mutable in self.parameters)
+
+    def split(self, parts, value):
+        """Two views of a slice."""
+        of, at = value[1], self.value(value[3][0])[0]
+        of = of if of[0] == "slice" else ("slice", of, None, None)
+        parent, start, coq = self.part(of)
+        first, second = (self.new(part[1], "list") for part in parts)
+        self.let([first], f"firstn {at} ({coq})")
+        self.let([second], f"skipn {at} ({coq})")
+        if self.mutable(parent):
+            self.views[first], self.views[second] = (parent, start), (parent, f"({start} + {at})%nat")
+
+    def part(self, value):
+        """The slice that is a part of a variable: the variable, where the part begins, and the part."""
+        _, of, start, end = value
+        if of[0] == "slice" and of[2] is None:
+            parent, _, coq = self.part(of)
+        else:
+            coq, kind = self.value(of)
+            parent = coq
+            if kind != "list":
+                raise Unknown("a slice of a word")
+        begin = self.value(start)[0] if start else "0%nat"
+        coq = f"skipn {begin} {wrap(coq)}" if start else coq
+        if end:
+            length = self.value(end)[0]
+            coq = f"firstn ({length} - {begin}) ({coq})" if start else f"firstn {length} {wrap(coq)}"
+        return parent, begin, coq
+
+    def do_assign(self, target, value):
+        """An assignment to variables and limbs."""
+        coq, _ = self.value(value)
+        targets = target[1] if target[0] == "tuple" else [target]
+        names, stores = [], []
+        for part in targets:
+            if part[0] == "name":
+                name = part[1]
+                names.append("_" if name == "_" else self.names[name])
+            elif part[0] == "index":
+                self.fresh += 1
+                names.append(f"limb_{self.fresh}")
+                stores.append((part, names[-1]))
+            else:
+                raise Unknown(f"assignment to {part[0]}")
+        if len(targets) == 1 and coq.isdigit():
+            coq = f"{coq}%{'nat' if self.kinds.get(names[0]) == 'usize' else 'Z'}"
+        self.let(names, coq)
+        for part, name in stores:
+            self.store(part, f"[{name}]")
+
+    def store(self, target, coq):
+        """Puts new limbs into a place."""
+        if target[0] == "name":
+            self.let([self.names[target[1]]], coq)
+        elif target[0] == "index":
+            parent = self.value(target[1])[0]
+            self.let([parent], f"splice {parent} {wrap(self.value(target[2])[0])} {coq}")
+        else:
+            parent, start, _ = self.part(target)
+            self.let([parent], f"splice {parent} {wrap(start)} {wrap(coq)}")
+
+    def do_call(self, value):
+        """A call for its effect."""
+        if value[0] == "method" and value[2] == "fill":
+            old = self.value(value[1])[0]
+            self.store(value[1], f"(repeat {self.value(value[3][0])[0]}%Z (length {wrap(old)}))")
+        elif value[0] == "method" and value[2] == "copy_from_slice":
+            self.store(value[1], self.value(value[3][0])[0])
+        elif value[0] == "path":
+            self.value(value)
+        else:
+            raise Unknown(f"statement {value[:3]}")
+
+    def assigned(self, statements, found=None):
+        """The names that statements change, in order."""
+        found = [] if found is None else found
+        declared = set()
+
+        def note(target):
+            while target[0] in ("index", "slice", "method"):
+                target = target[1]
+            if target[0] == "name" and target[1] not in declared and target[1] not in found and target[1] != "_":
+                found.append(target[1])
+
+        def calls(value):
+            if not isinstance(value, tuple | list):
+                return
+            if isinstance(value, tuple) and value and value[0] == "path" and value[1] in self.known:
+                for (_, _, mutable), argument in zip(self.known[value[1]][0], value[2], strict=True):
+                    if mutable:
+                        note(argument)
+            for part in value:
+                calls(part)
+
+        for statement in statements:
+            if statement[0] == "let":
+                calls(statement[2])
+                names = statement[1][1] if statement[1][0] == "tuple" else [statement[1]]
+                declared.update(part[1] for part in names)
+            elif statement[0] == "assign":
+                calls(statement[2])
+                for part in statement[1][1] if statement[1][0] == "tuple" else [statement[1]]:
+                    note(part)
+            elif statement[0] == "call":
+                calls(statement[1])
+                if statement[1][0] == "method":
+                    note(statement[1][1])
+            else:
+                raise Unknown(f"{statement[0]} within a loop")
+        return found
+
+    def branch(self, statements, outputs):
+        """Statements as an expression that gives what they change."""
+        lines, names, views = self.lines, dict(self.names), dict(self.views)
+        self.lines = []
+        self.statements(statements)
+        for view in [view for view in self.views if view not in views]:
+            self.flush(self.views[view][0])
+        inner = " ".join([*self.lines, tuple_of(outputs)])
+        self.lines, self.names, self.views = lines, names, views
+        return inner
+
+    def do_if(self, condition, statements):
+        """Without an alternative."""
+        outputs = [self.variable(name) for name in self.assigned(statements)]
+        test = self.value(condition)[0]
+        self.let(outputs, f"if {test} then {self.branch(statements, outputs)} else {tuple_of(outputs)}")
+
+    def do_while(self, condition, statements):
+        """A function with fuel: each pass takes a limb or more."""
+        outputs = [self.variable(name) for name in self.assigned(statements)]
+        before = set(self.kinds)
+        test = self.value(condition)[0]
+        body = self.branch(statements, outputs)
+        frees = [n for n in before if n not in outputs and re.search(rf"\b{n}\b", f"{body} {test}")]
+        frees.sort()
+        loop = f"{self.name}_loop{len(self.loops) + 1}"
+        again = " ".join([loop, *frees, "fuel", *outputs])
+        cut = body.rindex(" in ") + 4
+        self.loops.append(
+            f"Fixpoint {loop} {' '.join(f'({n} : {COQ[self.kinds[n]]})' for n in frees)} (fuel : nat) "
+            f"{' '.join(f'({n} : {COQ[self.kinds[n]]})' for n in outputs)} :=\n  match fuel with\n"
+            f"  | O => {tuple_of(outputs)}\n  | S fuel => if {test}\n    then {body[:cut]}\n      {again}\n"
+            f"    else {tuple_of(outputs)}\n  end.\n"
+        )
+        self.let(outputs, " ".join([loop, *frees, "k", *outputs]))
+
+    def do_for(self, pattern, value, statements):
+        """A recursion over slices side by side."""
+        self.side_by_side(pattern, value, self.assigned(statements), lambda outputs: self.branch(statements, outputs))
+
+    def side_by_side(self, pattern, value, changed, body_of):
+        """The loop over the limbs of slices; the first of them may be changed."""
+        sources, items = self.sources(pattern, value)
+        lists = [self.value(source)[0] for source in sources]
+        item_names, names, before = [], dict(self.names), set(self.kinds)
+        mutable = items[0] in changed
+        states = [self.variable(name) for name in changed if name not in items]
+        for item in items:
+            item_names.append(self.new(item, "u64"))
+        body = body_of([*([item_names[0]] if mutable else []), *states])
+        self.names = names
+        frees = sorted(n for n in before if n not in states and re.search(rf"\b{n}\b", body))
+        loop = f"{self.name}_loop{len(self.loops) + 1}"
+        tails = [f"{item}s" for item in item_names]
+        typed = " ".join([f"({n} : {COQ[self.kinds[n]]})" for n in frees] + [f"({t} : list Z)" for t in tails])
+        typed = " ".join([typed, *(f"({n} : {COQ[self.kinds[n]]})" for n in states)])
+        again = " ".join([loop, *frees, *tails, *states])
+        heads = ", ".join(f"{item} :: {tail}" for item, tail in zip(item_names, tails, strict=True))
+        cut = body.rindex(f"{tuple_of([*([item_names[0]] if mutable else []), *states])}")
+        if mutable:
+            step = f"let '({', '.join(['rest', *states])}) := {again} in ({', '.join([f'{item_names[0]} :: rest', *states])})"
+            step = step if states else f"{item_names[0]} :: {again}"
+            end = f"({', '.join([tails[0], *states])})" if states else tails[0]
+        else:
+            step, end = again, tuple_of(states)
+        self.loops.append(
+            f"Fixpoint {loop} {typed} {{struct {tails[0]}}} :=\n  match {', '.join(tails)} with\n"
+            f"  | {heads} => {body[:cut]}\n    {step}\n"
+            f"  | {', '.join('_' for _ in tails)} => {end}\n  end.\n"
+        )
+        call = " ".join([loop, *frees, *(wrap(coq) for coq in lists), *states])
+        if not mutable:
+            self.let(states, call)
+        elif sources[0][0] == "name":
+            self.let([lists[0], *states], call)
+        else:
+            self.fresh += 1
+            self.let([f"part_{self.fresh}", *states], call)
+            self.store(sources[0], f"part_{self.fresh}")
+
+    def sources(self, pattern, value):
+        """The slices that a loop goes through, and the names of their limbs."""
+        if value[0] == "method" and value[2] == "zip":
+            if pattern[0] != "tuple":
+                raise Unknown("a name for limbs side by side")
+            first, second = self.sources(pattern[1][0], value[1]), self.sources(pattern[1][1], value[3][0])
+            return first[0] + second[0], first[1] + second[1]
+        if value[0] == "method" and value[2] in ("iter", "iter_mut") and not value[3]:
+            value = value[1]
+        if pattern[0] != "name" or value[0] not in ("name", "slice", "field"):
+            raise Unknown("a loop over something else than slices")
+        return [value], [pattern[1]]
+
+    # Expressions: Coq text and kind.
+
+    def value(self, value):
+        """Translates an expression."""
+        return getattr(self, f"value_{value[0]}")(*value[1:])
+
+    def value_number(self, number):
+        """A literal, of the kind that its place needs."""
+        return str(number), "literal"
+
+    def value_name(self, name):
+        """A variable."""
+        if name == "u64::MAX":
+            return "(2 ^ 64 - 1)", "u64"
+        coq = self.variable(name)
+        return coq, self.kinds[coq]
+
+    def value_array(self, parts):
+        """Limbs."""
+        return "[" + "; ".join(self.value(part)[0] for part in parts) + "]", "list"
+
+    def value_tuple(self, parts):
+        """A pair."""
+        found = [self.value(part) for part in parts]
+        return tuple_of([self.word(*part) for part in found]), tuple("u64" if k == "literal" else k for _, k in found)
+
+    def value_not(self, value):
+        """All bits of a word inverted, or a condition."""
+        coq, kind = self.value(value)
+        return (f"(negb {coq})", "bool") if kind == "bool" else (f"(not64 {coq})", "u64")
+
+    def value_as(self, value, rust):
+        """A conversion cuts the bits above."""
+        coq, kind = self.value(value)
+        if (kind, rust) != ("u128", "u64"):
+            raise Unknown(f"{kind} as {rust}")
+        return f"(low64 {coq})", "u64"
+
+    def value_binary(self, operator, left, right):
+        """An operator on words or indexes."""
+        (a, first), (b, second) = self.value(left), self.value(right)
+        kind = second if first == "literal" else first
+        if operator in ("<<", ">>"):
+            if first not in ("u64", "u128"):
+                raise Unknown(f"a shift of {first}")
+            return (f"(shr {a} {b})", first) if operator == ">>" else (f"(shl{first[1:]} {a} {b})", first)
+        if second != "literal" and first != "literal" and first != second:
+            raise Unknown(f"{first} {operator} {second}")
+        if kind in ("usize", "literal"):
+            if operator == "<":
+                return f"Nat.ltb {a} {b}", "bool"
+            if operator not in "+-*":
+                raise Unknown(f"index {operator}")
+            return f"({a} {operator} {b})%nat", kind
+        names = {"+": "add", "-": "sub", "*": "mul", "&": "Z.land", "|": "Z.lor", "^": "Z.lxor"}
+        if operator not in names:
+            raise Unknown(f"word {operator}")
+        name = names[operator] if operator in "&|^" else f"{names[operator]}{kind[1:]}"
+        return f"({name} {a} {b})", kind
+
+    def value_field(self, value, name):
+        """A part of a pair, or a constant of the modulus."""
+        if value == ("name", "m") and name in ("k", "m") and f"m_{name}" in self.kinds:
+            return f"m_{name}", self.kinds[f"m_{name}"]
+        coq, kind = self.value(value)
+        return f"({('fst', 'snd')[int(name)]} {coq})", kind[int(name)]
+
+    def value_index(self, of, index):
+        """A limb."""
+        coq, at = self.value(of)[0], self.value(index)[0]
+        at = f"{at}%nat" if at.isdigit() else at
+        return f"(nth {at} {wrap(coq)} 0)", "u64"
+
+    def value_slice(self, of, start, end):
+        """Some limbs."""
+        return self.part(("slice", of, start, end))[2], "list"
+
+    def value_method(self, value, name, arguments):
+        """What Rust's own types can do."""
+        if name == "fold":
+            first, second, body = arguments[1][1:]
+            state = self.new(first[1], "u64")
+            start = self.value(arguments[0])[0]
+            self.let([state], f"{start}%Z")
+            self.side_by_side(second, value, [first[1]], lambda out: self.folded(out, body))
+            return state, "u64"
+        coq, kind = self.value(value)
+        if name == "len":
+            return f"(length {wrap(coq)})", "usize"
+        if name == "is_empty":
+            return f"(is_empty {coq})", "bool"
+        if name.startswith("wrapping_") and kind in ("u64", "u128"):
+            others = " ".join(self.value(argument)[0] for argument in arguments)
+            return f"({name[9:]}{kind[1:]} {coq}{' ' + others if others else ''})", kind
+        raise Unknown(f"method {name}")
+
+    def folded(self, outputs, body):
+        """One step of a fold."""
+        lines, self.lines = self.lines, []
+        coq = self.value(body)[0]
+        self.let(outputs, coq)
+        text = " ".join([*self.lines, tuple_of(outputs)])
+        self.lines = lines
+        return text
+
+    def value_path(self, path, arguments):
+        """A call: mutable arguments come back after the result."""
+        name = path.split("::")[-1]
+        if path == "u128::from":
+            return self.value(arguments[0])[0], "u128"
+        if name in TRANSPARENT:
+            return self.value(arguments[0])
+        if name not in self.known:
+            raise Unknown(f"function {path}")
+        parameters, result = self.known[name]
+        passed, targets, stores = [], [], []
+        for (_, kind, mutable), argument in zip(parameters, arguments, strict=True):
+            coq, found = self.value(argument)
+            if found == "literal":
+                coq = f"{coq}%{'nat' if kind == 'usize' else 'Z'}"
+            passed.append(wrap(coq))
+            if mutable and argument[0] == "name":
+                targets.append(self.names[argument[1]])
+            elif mutable:
+                self.fresh += 1
+                targets.append(f"part_{self.fresh}")
+                stores.append((argument, targets[-1] if kind == "list" else f"[{targets[-1]}]"))
+        call = f"{name} {' '.join(passed)}"
+        if not targets:
+            return f"({call})", result
+        if result is not None:
+            self.fresh += 1
+            value = f"result_{self.fresh}"
+            targets.insert(0, value)
+        self.let(targets, call)
+        for argument, coq in stores:
+            self.store(argument, coq)
+        return (value, result) if result is not None else ("tt", None)
+
+
+def wrap(coq):
+    """In parentheses where it has several words."""
+    return coq if re.fullmatch(r"[\w.]+(%\w+)?|\(.*\)(%\w+)?|\[.*\]", coq) and balanced(coq) else f"({coq})"
+
+
+def balanced(coq):
+    """Whether the first parenthesis closes at the end."""
+    depth = 0
+    body = re.sub(r"%\w+$", "", coq)
+    for at, character in enumerate(body):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0 and character == ")" and at < len(body) - 1:
+            return False
+    return True
+
+
+def constant(source, name):
+    """The value of an integer constant: a literal or another constant of the file."""
+    match = re.search(rf"const {name}: u(?:32|64|size) = (\w+);", source)
+    if not match:
+        raise Unknown(f"there is no constant {name}")
+    text = match.group(1).replace("_", "")
+    return int(text) if text.isdigit() else constant(source, match.group(1))
+
+
+def main(sources, output):
+    """Writes a Coq file for each Rust file."""
+    sources, output = Path(sources), Path(output)
+    output.mkdir(parents=True, exist_ok=True)
+    known = {}
+    for coq, (rust, names, needs) in FILES.items():
+        source = (sources / rust).read_text()
+        lines = [f"(* Translated from {rust}: see translate.py. *)", "From Arith Require Import words."]
+        lines += [f"From Generated Require Import {need}." for need in needs.split()]
+        lines.append("")
+        for name in names.split():
+            try:
+                translator = Translator(name, source, known)
+                lines.append(translator.text())
+            except Unknown as error:
+                sys.exit(f"translate: {rust}: {name}: {error}")
+            if name not in ("add_chunk", "add"):
+                known[name] = (translator.parameters, translator.result)
+        (output / f"{coq}.v").write_text("\n".join(lines))
+    for coq, constants in CONSTANTS.items():
+        lines = ["From Coq Require Import ZArith."]
+        for rust, name in constants:
+            value = constant((sources / rust).read_text(), name)
+            lines.append(f"(* {rust} *)\nDefinition {name} : Z := {value}%Z.")
+        (output / f"{coq}.v").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
