@@ -378,3 +378,268 @@ Proof.
   rewrite splice_all by lia. repeat split; auto; try lia.
   exists (val q' - R k * s). rewrite D, Ew'. lia.
 Qed.
+
+(* serial.rs: reduce. Leaves the quotient digits q below, the reduced number w above, and its carry. *)
+Theorem reduce_correct k t m n : limbs t -> limbs m -> length t = (2 * k)%nat -> length m = k -> (1 <= k)%nat ->
+  inverts n m ->
+  let '(c, t') := reduce k t m n in
+  exists q w, t' = q ++ w /\ limbs q /\ limbs w /\ length q = k /\ length w = k /\ word c /\
+  R k * (val w + R k * c) = val t + val q * val m.
+Proof.
+  intros Ht Hm Et Em Hk Hn. unfold reduce. rewrite (firstn_all2 (n := k) m) by lia.
+  destruct (cut t k ltac:(lia)) as (u & v & -> & Eu & _ & _). apply limbs_app in Ht as [Hu Hv].
+  rewrite app_length in Et. assert (W0 : word 0) by (unfold word; lia).
+  pose proof (reduce_loop1_correct k m n Hm Em Hn k [] u v 0 Eu ltac:(cbn; lia) Hu Hv W0 ltac:(lia)) as L.
+  cbn [length app] in L.
+  destruct (reduce_loop1 k m n k (u ++ v) 0 0) as [[t' c] i].
+  destruct L as (q & w & h & -> & -> & Ew & Eh & Sh & Lq & Lw & Lh & Wc & L).
+  rewrite val_app, Eu.
+  match goal with |- context [if Nat.ltb ?i k then ?x else ?y] => set (last := if Nat.ltb i k then x else y) end.
+  assert (F : exists q' w' c', last = (q' ++ w', c') /\ limbs q' /\ limbs w' /\ length q' = k /\ length w' = k /\
+      word c' /\ R k * (val w' + R k * c') = val u + R k * val v + val q' * val m).
+  { subst last. cbv zeta. destruct (Nat.ltb_spec (length q) k) as [O|O].
+    - destruct h as [|h0 [|h1 h]]; cbn [length] in *; try lia.
+      apply limbs_cons in Lh as [W1 _]. rewrite at_window by lia.
+      pose proof (reduce_row_correct w m n Lw Hm ltac:(lia) ltac:(lia) Hn) as A.
+      destruct (reduce_row w m n) as [x2 w2]. destruct A as (q0 & w3 & -> & Lw2 & E2 & Wx2 & A).
+      rewrite put_window with (k := k) by (cbn [length] in *; lia).
+      rewrite nth_above by (cbn [length] in *; lia).
+      pose proof (carry_row_correct h0 0 x2 c W1 W0 Wx2 Wc) as C.
+      destruct (carry_row h0 0 x2 c) as [x3 h']. destruct C as (Wh' & Wx3 & C).
+      rewrite put_first_above by (cbn [length] in *; lia). rewrite slide1, app_nil_r.
+      apply limbs_cons in Lw2 as [Wq0 Lw3]. cbn [length] in E2.
+      exists (q ++ [q0]), (w3 ++ [h']), x3.
+      repeat split; try apply Wx3; try (rewrite app_length; cbn [length]; lia).
+      + repeat (apply limbs_app; split; auto). apply limbs_cons; split; auto. constructor.
+      + repeat (apply limbs_app; split; auto). apply limbs_cons; split; auto. constructor.
+      + rewrite !val_app. cbn [val] in *.
+        replace (R k) with (B * R (length q)) at 1 by (rewrite <- R_S; f_equal; lia).
+        assert (K : k = S (length w3)) by lia. rewrite K, R_S in *.
+        assert (X : R (length q) * (B * (val w3 + R (length w3) * h' + B * R (length w3) * x3)) =
+          R (length q) * (val w + B * R (length w3) * (h0 + c) + q0 * val m)) by (f_equal; lia).
+        lia.
+    - destruct h; cbn [length] in *; [|lia]. exists q, w, c. rewrite app_nil_r. cbn [val] in L.
+      replace (length q) with k in L by lia. repeat split; auto; try apply Wc; lia. }
+  destruct F as (q' & w' & c' & F & Lq' & Lw' & Eq' & Ew' & Wc' & V). rewrite F.
+  exists q', w'. repeat split; auto; try apply Wc'; lia.
+Qed.
+
+Section Products.
+Variables (k : nat) (a b : list Z).
+Hypothesis Ha : limbs a.
+Hypothesis Hb : limbs b.
+Hypothesis Ea : length a = k.
+Hypothesis Eb : (k <= length b)%nat.
+
+Lemma two_low (w : list Z) : (2 <= length w)%nat -> exists x y r, w = x :: y :: r.
+Proof. destruct w as [|x [|y r]]; cbn [length]; try lia. eauto. Qed.
+
+Lemma mul_add_loop1_correct : forall fuel p w h c,
+  length w = k -> (length p + length h = k)%nat -> limbs w -> limbs h -> word c -> (length h <= 2 * fuel + 1)%nat ->
+  let '(t, c', i) := mul_add_loop1 a b k fuel (p ++ w ++ h) c (length p) in
+  exists q w' h', t = (p ++ q) ++ w' ++ h' /\ i = length (p ++ q) /\ length w' = k /\
+  (length (p ++ q) + length h' = k)%nat /\ (length h' <= 1)%nat /\ limbs q /\ limbs w' /\ limbs h' /\ word c' /\
+  val q + R (length q) * (val w' + R k * (val h' + c')) =
+    val w + R k * (val h + c) + val a * val (firstn (length q) (skipn (length p) b)).
+Proof.
+  assert (Done : forall p w h c, length w = k -> (length p + length h = k)%nat -> limbs w -> limbs h -> word c ->
+    (length h <= 1)%nat ->
+    exists q w' h', p ++ w ++ h = (p ++ q) ++ w' ++ h' /\ length p = length (p ++ q) /\ length w' = k /\
+    (length (p ++ q) + length h' = k)%nat /\ (length h' <= 1)%nat /\ limbs q /\ limbs w' /\ limbs h' /\ word c /\
+    val q + R (length q) * (val w' + R k * (val h' + c)) =
+      val w + R k * (val h + c) + val a * val (firstn (length q) (skipn (length p) b))).
+  { intros p w h c Ew Eh Ww Wh Wc Sh. exists [], w, h. rewrite app_nil_r. cbn [length val firstn]. rewrite R_0.
+    repeat split; auto; try apply Wc; try lia. constructor. }
+  induction fuel as [|fuel IH]; intros p w h c Ew Eh Ww Wh Wc F; cbn [mul_add_loop1].
+  - apply Done; auto; lia.
+  - destruct (Nat.ltb_spec (length p + 1) k) as [L|L]; [|apply Done; auto; lia].
+    destruct h as [|h0 [|h1 h]]; cbn [length] in *; try lia.
+    apply limbs_cons in Wh as [W0 Wh]; apply limbs_cons in Wh as [W1 Wh]. windows.
+    rewrite (firstn_all2 (n := k) a) by lia.
+    rewrite (take b (length p)) by lia. rewrite (take b (S (length p))) by lia.
+    replace (length p + 1)%nat with (S (length p)) by lia.
+    set (y0 := nth (length p) b 0). set (y1 := nth (S (length p)) b 0).
+    pose proof (mac_rows_correct w a y0 y1 (limbs_nth _ _ Hb) (limbs_nth _ _ Hb) Ww Ha ltac:(lia)) as M.
+    destruct (mac_rows w a y0 y1) as [g0 w0]. destruct M as (Lw0 & Ew0 & Wg0 & M).
+    destruct (two_low w0 ltac:(lia)) as (q0 & q1 & w3 & ->).
+    rewrite put_window with (k := k) by lia.
+    assert (Wz : pair_word (0, 0)) by (unfold pair_word, word; cbn; lia).
+    pose proof (carry_rows_correct h0 h1 g0 (0, 0) c W0 W1 Wg0 Wz Wc) as C.
+    rewrite at_above by (cbn [length] in *; lia).
+    destruct (carry_rows [h0; h1] g0 (0, 0) c) as [c' l]. destruct C as (Wl & El & Wc' & C).
+    rewrite put_above by (cbn [length] in *; lia). rewrite slide2.
+    replace (length p + 2)%nat with (length (p ++ [q0; q1])) by (rewrite app_length; reflexivity).
+    apply limbs_cons in Lw0 as [Wq0 Lw]; apply limbs_cons in Lw as [Wq1 Lw]. cbn [length] in Ew0.
+    specialize (IH (p ++ [q0; q1]) (w3 ++ l) h c').
+    rewrite !app_length in IH. cbn [length] in IH.
+    specialize (IH ltac:(lia) ltac:(lia) ltac:(apply limbs_app; auto) Wh Wc' ltac:(lia)).
+    rewrite <- app_length with (l' := [q0; q1]) in IH.
+    replace (length p + 2)%nat with (length (p ++ [q0; q1])) in IH by (rewrite app_length; reflexivity).
+    destruct (mul_add_loop1 a b k fuel ((p ++ [q0; q1]) ++ (w3 ++ l) ++ h) c' (length (p ++ [q0; q1]))) as [[t c''] i].
+    destruct IH as (q & w' & h' & -> & -> & Ew' & Eh' & Sh & Lq & Lw' & Lh' & Wc'' & IH).
+    exists (q0 :: q1 :: q), w', h'. rewrite <- (app_assoc p [q0; q1] q). cbn [app].
+    repeat split; auto; try apply Wc''.
+    + rewrite app_length in *. cbn [length app] in *. rewrite app_length in *. cbn [length] in *. lia.
+    + apply limbs_cons; split; auto. apply limbs_cons; auto.
+    + cbn [length val firstn]. rewrite !R_S. rewrite val_app in IH.
+      rewrite app_length in IH. cbn [length] in IH.
+      replace (length p + 2)%nat with (S (S (length p))) in IH by lia.
+      set (bs := val (firstn (length q) (skipn (S (S (length p))) b))) in *. clearbody bs.
+      assert (K : R k = B * (B * R (length w3))) by (rewrite <- !R_S; f_equal; lia).
+      unfold pair_val in C at 2. cbn [fst snd val] in *.
+      change (R 2) with (B * B) in *. replace (length w) with k in M by lia.
+      rewrite K in *. lia.
+Qed.
+
+(* serial.rs: mul_add. The caller's top must not overflow. *)
+Theorem mul_add_correct t top : limbs t -> length t = (2 * k)%nat -> 0 <= top -> top + 1 < B ->
+  let '(t', top') := mul_add k t top a b in
+  limbs t' /\ length t' = (2 * k)%nat /\ 0 <= top' <= top + 1 /\
+  val t' + R (2 * k) * top' = val t + R (2 * k) * top + val a * val (firstn k b).
+Proof.
+  intros Ht Et H0 H1. unfold mul_add.
+  destruct (cut t k ltac:(lia)) as (u & v & -> & Eu & _ & _). apply limbs_app in Ht as [Hu Hv].
+  rewrite app_length in Et. assert (W0 : word 0) by (unfold word; lia).
+  pose proof (mul_add_loop1_correct k [] u v 0 Eu ltac:(cbn; lia) Hu Hv W0 ltac:(lia)) as L.
+  cbn [length app skipn] in L.
+  destruct (mul_add_loop1 a b k k (u ++ v) 0 0) as [[t' c] i].
+  destruct L as (q & w & h & -> & -> & Ew & Eh & Sh & Lq & Lw & Lh & Wc & L).
+  match goal with |- context [if Nat.ltb ?i k then ?x else ?y] => set (last := if Nat.ltb i k then x else y) end.
+  assert (F : exists q' w' c', last = (q' ++ w', c') /\ limbs q' /\ limbs w' /\ length q' = k /\ length w' = k /\
+      word c' /\ val q' + R k * (val w' + R k * c') = val u + R k * val v + val a * val (firstn k b)).
+  { subst last. cbv zeta. rewrite (firstn_all2 (n := k) a) by lia. destruct (Nat.ltb_spec (length q) k) as [O|O].
+    - destruct h as [|h0 [|h1 h]]; cbn [length] in *; try lia.
+      apply limbs_cons in Lh as [W1 _]. rewrite at_window by lia.
+      pose proof (mac_row_correct w a (nth (length q) b 0) Lw Ha ltac:(lia) (limbs_nth _ _ Hb)) as M.
+      destruct (mac_row w a (nth (length q) b 0)) as [x1 w1]. destruct M as (Lw1 & Ew1 & Wx1 & M).
+      destruct w1 as [|q0 w3]; [cbn [length] in *; lia|].
+      rewrite put_window with (k := k) by (cbn [length] in *; lia).
+      rewrite nth_above by (cbn [length] in *; lia).
+      pose proof (carry_row_correct h0 x1 0 c W1 Wx1 W0 Wc) as C.
+      destruct (carry_row h0 x1 0 c) as [x3 h']. destruct C as (Wh' & Wx3 & C).
+      rewrite put_first_above by (cbn [length] in *; lia). rewrite slide1, app_nil_r.
+      apply limbs_cons in Lw1 as [Wq0 Lw3]. cbn [length] in Ew1.
+      exists (q ++ [q0]), (w3 ++ [h']), x3.
+      repeat split; try apply Wx3; try (rewrite app_length; cbn [length]; lia).
+      + repeat (apply limbs_app; split; auto). apply limbs_cons; split; auto. constructor.
+      + repeat (apply limbs_app; split; auto). apply limbs_cons; split; auto. constructor.
+      + replace (firstn k b) with (firstn (length q) b ++ [nth (length q) b 0]).
+        2: { replace k with (length q + 1)%nat by lia. rewrite <- (firstn_skipn (length q) b) at 3.
+             rewrite firstn_app, firstn_length_le by lia. replace (length q + 1 - length q)%nat with 1%nat by lia.
+             rewrite (firstn_all2 (n := (length q + 1)%nat)) by (rewrite firstn_length_le; lia).
+             rewrite (take b (length q)) by lia. reflexivity. }
+        rewrite !val_app, firstn_length_le by lia. cbn [val] in *.
+        replace (R k) with (B * R (length q)) at 1 by (rewrite <- R_S; f_equal; lia).
+        assert (K : k = S (length w3)) by lia. replace (length w) with k in M by lia. rewrite K, R_S in *.
+        set (y := nth (length q) b 0) in *. clearbody y. set (z := val (firstn (length q) b)) in *. clearbody z.
+        assert (X : R (length q) * (q0 + B * (val w3 + R (length w3) * h' + B * R (length w3) * x3)) =
+          R (length q) * (val w + B * R (length w3) * (h0 + c) + val a * y)) by (f_equal; lia).
+        lia.
+    - destruct h; cbn [length] in *; [|lia]. exists q, w, c. rewrite app_nil_r. cbn [val] in L.
+      replace (length q) with k in L by lia. repeat split; auto; try apply Wc; lia. }
+  destruct F as (q' & w' & c' & F & Lq' & Lw' & Eq' & Ew' & Wc' & V). rewrite F.
+  pose proof (val_range _ Lq') as Rq. pose proof (val_range _ Lw') as Rw. pose proof (val_range _ Ha) as Ra.
+  pose proof (val_range _ Hu) as Ru. pose proof (val_range _ Hv) as Rv.
+  pose proof (val_range _ (limbs_firstn k b Hb)) as Rb. rewrite firstn_length_le in Rb by lia.
+  rewrite Eq' in Rq. rewrite Ew' in Rw. rewrite Ea in Ra. rewrite Eu in Ru. replace (length v) with k in Rv by lia.
+  unfold word in Wc'.
+  assert (Hc : c' <= 1).
+  { assert (val a * val (firstn k b) <= (R k - 1) * (R k - 1)) by nia.
+    assert (R k * val v <= R k * (R k - 1)) by nia. pose proof (R_pos k). nia. }
+  unfold add64. rewrite Z.mod_small by lia.
+  replace (2 * k)%nat with (k + k)%nat by lia. rewrite R_plus, !val_app, Eu, Eq', app_length.
+  repeat split; try lia. apply limbs_app; auto.
+Qed.
+
+Lemma product_loop1_correct : forall fuel p w h,
+  length w = k -> (length p + length h = k)%nat -> limbs w -> limbs h -> (length h <= 2 * fuel + 1)%nat ->
+  let '(t, i) := product_loop1 a b k fuel (p ++ w ++ h) (length p) in
+  exists q w' h', t = (p ++ q) ++ w' ++ h' /\ i = length (p ++ q) /\ length w' = k /\
+  (length (p ++ q) + length h' = k)%nat /\ (length h' <= 1)%nat /\ limbs q /\ limbs w' /\ limbs h' /\
+  val q + R (length q) * val w' = val w + val a * val (firstn (length q) (skipn (length p) b)).
+Proof.
+  assert (Done : forall p w h, length w = k -> (length p + length h = k)%nat -> limbs w -> limbs h ->
+    (length h <= 1)%nat ->
+    exists q w' h', p ++ w ++ h = (p ++ q) ++ w' ++ h' /\ length p = length (p ++ q) /\ length w' = k /\
+    (length (p ++ q) + length h' = k)%nat /\ (length h' <= 1)%nat /\ limbs q /\ limbs w' /\ limbs h' /\
+    val q + R (length q) * val w' = val w + val a * val (firstn (length q) (skipn (length p) b))).
+  { intros p w h Ew Eh Ww Wh Sh. exists [], w, h. rewrite app_nil_r. cbn [length val firstn]. rewrite R_0.
+    repeat split; auto; try lia. constructor. }
+  induction fuel as [|fuel IH]; intros p w h Ew Eh Ww Wh F; cbn [product_loop1].
+  - apply Done; auto; lia.
+  - destruct (Nat.ltb_spec (length p + 1) k) as [L|L]; [|apply Done; auto; lia].
+    destruct h as [|h0 [|h1 h]]; cbn [length] in *; try lia.
+    apply limbs_cons in Wh as [W0 Wh]; apply limbs_cons in Wh as [W1 Wh]. windows.
+    rewrite (firstn_all2 (n := k) a) by lia.
+    rewrite (take b (length p)) by lia. rewrite (take b (S (length p))) by lia.
+    replace (length p + 1)%nat with (S (length p)) by lia.
+    set (y0 := nth (length p) b 0). set (y1 := nth (S (length p)) b 0).
+    pose proof (mac_rows_correct w a y0 y1 (limbs_nth _ _ Hb) (limbs_nth _ _ Hb) Ww Ha ltac:(lia)) as M.
+    destruct (mac_rows w a y0 y1) as [[g0 g1] w0]. destruct M as (Lw0 & Ew0 & [Wg0 Wg1] & M). cbn [fst snd] in *.
+    destruct (two_low w0 ltac:(lia)) as (q0 & q1 & w3 & ->). cbn [length] in *.
+    rewrite put_window with (k := k) by (cbn [length]; lia).
+    rewrite put_first_above by (cbn [length]; lia).
+    replace (p ++ (q0 :: q1 :: w3) ++ g0 :: h1 :: h) with ((p ++ [q0]) ++ ((q1 :: w3) ++ [g0]) ++ h1 :: h)
+      by (rewrite <- !app_assoc; reflexivity).
+    replace (length p + k + 1)%nat with (length (p ++ [q0]) + k)%nat by (rewrite app_length; cbn [length]; lia).
+    rewrite put_first_above by (rewrite app_length; cbn [length]; lia).
+    replace ((p ++ [q0]) ++ ((q1 :: w3) ++ [g0]) ++ g1 :: h) with ((p ++ [q0; q1]) ++ (w3 ++ [g0; g1]) ++ h)
+      by (rewrite <- !app_assoc; reflexivity).
+    replace (length p + 2)%nat with (length (p ++ [q0; q1])) by (rewrite app_length; reflexivity).
+    apply limbs_cons in Lw0 as [Wq0 Lw]; apply limbs_cons in Lw as [Wq1 Lw].
+    specialize (IH (p ++ [q0; q1]) (w3 ++ [g0; g1]) h).
+    rewrite !app_length in IH. cbn [length] in IH.
+    specialize (IH ltac:(lia) ltac:(lia)
+      ltac:(apply limbs_app; split; auto; apply limbs_cons; split; auto; apply limbs_cons; split; auto; constructor)
+      Wh ltac:(lia)).
+    rewrite <- app_length with (l' := [q0; q1]) in IH.
+    replace (length p + 2)%nat with (length (p ++ [q0; q1])) in IH by (rewrite app_length; reflexivity).
+    destruct (product_loop1 a b k fuel ((p ++ [q0; q1]) ++ (w3 ++ [g0; g1]) ++ h) (length (p ++ [q0; q1]))) as [t i].
+    destruct IH as (q & w' & h' & -> & -> & Ew' & Eh' & Sh & Lq & Lw' & Lh' & IH).
+    exists (q0 :: q1 :: q), w', h'. rewrite <- (app_assoc p [q0; q1] q). cbn [app].
+    repeat split; auto.
+    + rewrite app_length in *. cbn [length app] in *. rewrite app_length in *. cbn [length] in *. lia.
+    + apply limbs_cons; split; auto. apply limbs_cons; auto.
+    + cbn [length val firstn]. rewrite !R_S. rewrite val_app in IH.
+      rewrite app_length in IH. cbn [length val] in IH.
+      replace (length p + 2)%nat with (S (S (length p))) in IH by lia.
+      set (bs := val (firstn (length q) (skipn (S (S (length p))) b))) in *. clearbody bs.
+      assert (K : R k = B * (B * R (length w3))) by (rewrite <- !R_S; f_equal; lia).
+      unfold pair_val in M. cbn [fst snd val] in *. replace (length w) with k in M by lia.
+      rewrite K in *. lia.
+Qed.
+
+(* serial.rs: product *)
+Theorem product_correct t : limbs t -> length t = (2 * k)%nat ->
+  let t' := product k t a b in
+  limbs t' /\ length t' = (2 * k)%nat /\ val t' = val a * val (firstn k b).
+Proof.
+  intros Ht Et. unfold product.
+  destruct (cut t k ltac:(lia)) as (u & v & -> & Eu & -> & _). apply limbs_app in Ht as [Hu Hv].
+  rewrite app_length in Et. rewrite splice_head by (rewrite repeat_length; lia). rewrite Eu.
+  pose proof (product_loop1_correct k [] (repeat 0 k) v (repeat_length _ _) ltac:(cbn; lia) (limbs_zeros _) Hv ltac:(lia)) as L.
+  cbn [length app skipn] in L.
+  destruct (product_loop1 a b k k (repeat 0 k ++ v) 0) as [t' i].
+  destruct L as (q & w & h & -> & -> & Ew & Eh & Sh & Lq & Lw & Lh & L). rewrite val_zeros in L.
+  cbv zeta. rewrite (firstn_all2 (n := k) a) by lia. destruct (Nat.ltb_spec (length q) k) as [O|O].
+  - destruct h as [|h0 [|h1 h]]; cbn [length] in *; try lia. rewrite at_window by lia.
+    pose proof (mac_row_correct w a (nth (length q) b 0) Lw Ha ltac:(lia) (limbs_nth _ _ Hb)) as M.
+    destruct (mac_row w a (nth (length q) b 0)) as [x1 w1]. destruct M as (Lw1 & Ew1 & Wx1 & M).
+    rewrite put_window with (k := k) by (cbn [length] in *; lia).
+    rewrite put_first_above by (cbn [length] in *; lia).
+    replace (firstn k b) with (firstn (length q) b ++ [nth (length q) b 0]).
+    2: { replace k with (length q + 1)%nat by lia. rewrite <- (firstn_skipn (length q) b) at 3.
+         rewrite firstn_app, firstn_length_le by lia. replace (length q + 1 - length q)%nat with 1%nat by lia.
+         rewrite (firstn_all2 (n := (length q + 1)%nat)) by (rewrite firstn_length_le; lia).
+         rewrite (take b (length q)) by lia. reflexivity. }
+    rewrite !val_app, firstn_length_le, !app_length by lia. cbn [val length].
+    repeat split; try lia.
+    + repeat (apply limbs_app; split; auto). apply limbs_cons; split; auto. constructor.
+    + set (y := nth (length q) b 0) in *. clearbody y. set (z := val (firstn (length q) b)) in *. clearbody z.
+      rewrite Ew1. assert (X : R (length q) * (val w1 + R (length w) * x1) = R (length q) * (val w + val a * y)) by (f_equal; lia).
+      lia.
+  - destruct h; cbn [length] in *; [|lia]. rewrite app_nil_r.
+    replace (length q) with k in L by lia. rewrite val_app, app_length. replace (length q) with k by lia.
+    repeat split; try lia. apply limbs_app; auto.
+Qed.
+End Products.
