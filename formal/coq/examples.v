@@ -1,0 +1,51 @@
+(* Every main theorem's premises hold for some numbers: no theorem is vacuous. *)
+From Arith Require Import serial serial_dual.
+From Arith Require lazy avx2 ifma.
+
+Ltac premise := first
+  [ reflexivity | lia | unfold limbs, pair_word, word; cbn [fst snd]; repeat constructor; try lia; cbn; lia
+  | split; [unfold word; lia | reflexivity] | vm_compute; reflexivity | vm_compute; intuition discriminate ].
+Ltac example theorem := eapply theorem; try premise.
+
+(* 3 + 2^64, and -3^-1 mod 2^64. *)
+Definition m := [3; 1].
+Definition n := 6148914691236517205.
+Example odd : inverts n m. Proof. premise. Qed.
+
+Example adc_example : let '(s, c) := adc (B - 1) (B - 1) 1 in word s /\ 0 <= c <= 2 /\ (1 <= 1 -> c <= 1) /\ s + B * c = B - 1 + (B - 1) + 1.
+Proof. example adc_correct. Qed.
+Example sbb_example : let '(s, c) := sbb 0 (B - 1) 1 in word s /\ 0 <= c <= 1 /\ s - B * c = 0 - (B - 1) - 1.
+Proof. example sbb_correct. Qed.
+Example mac_example : let '(l, h) := mac (B - 1) (B - 1) (B - 1) (B - 1) in
+  word l /\ word h /\ l + B * h = B - 1 + (B - 1) * (B - 1) + (B - 1).
+Proof. example mac_correct. Qed.
+Example reduce_once_example : let '(s, r) := reduce_once [2; 2] 0 m in limbs r /\ length r = 2%nat /\
+  val r = val [2; 2] + R 2 * 0 - s * val m /\ 0 <= val r < val m /\ (s = 0 \/ s = 1).
+Proof. apply reduce_once_correct; premise. Qed.
+Example mul_body_example : let '(r, _) := mul_body 2 [0; 0] [B - 1; B - 1] [2; 1] m n [0; 0; 0; 0] in
+  limbs r /\ length r = 2%nat /\ 0 <= val r < val m /\ exists x, R 2 * val r = val [B - 1; B - 1] * val [2; 1] + x * val m.
+Proof. apply mul_body_correct; premise. Qed.
+Example reduce_example : let '(c, t) := reduce 2 [1; 2; 3; 4] m n in exists q w, t = q ++ w /\ limbs q /\ limbs w /\
+  length q = 2%nat /\ length w = 2%nat /\ word c /\ R 2 * (val w + R 2 * c) = val [1; 2; 3; 4] + val q * val m.
+Proof. apply reduce_correct; premise. Qed.
+Example dual_mul_body_example :
+  let '(r, _) := dual_mul_body 2 (repeat 0 4) ([B - 1; B - 1] ++ m) ([2; 1] ++ [2; 1]) m n (repeat 0 8) in
+  exists low high, r = low ++ high /\ limbs low /\ limbs high /\ length low = 2%nat /\ length high = 2%nat /\
+  0 <= val low < val m /\ 0 <= val high < val m /\
+  exists x, (val [B - 1; B - 1] + val m * val m) * (val [2; 1] + val [2; 1] * val m) =
+    R 2 * (val low + val high * val m) + x * (val m * val m).
+Proof. apply dual_mul_body_correct; premise. Qed.
+Example add_example : let r := add 2 m [2; 1] [2; 1] in limbs r /\ length r = 2%nat /\
+  (val r = val [2; 1] + val [2; 1] \/ val r = val [2; 1] + val [2; 1] - val m) /\ 0 <= val r < val m.
+Proof. apply add_correct; premise. Qed.
+Example add_chunk_example : exists low high, add_chunk 2 m ([2; 1] ++ [2; 1]) [B - 1; B - 1] = low ++ high /\
+  limbs low /\ limbs high /\ length low = 2%nat /\ length high = 2%nat /\ val high <= val m /\
+  val low + val high * val m = val [2; 1] + val [2; 1] * val m + val [B - 1; B - 1].
+Proof. apply add_chunk_correct; premise. Qed.
+Example lazy_low_example : 0 <= 0 < 2 * 3. Proof. apply (lazy.lazy_low 768 3 ltac:(lia) ltac:(lia) 0 5 0); lia. Qed.
+Example lazy_chunk_example : 0 <= 1 < 2 * 3. Proof. apply (lazy.lazy_chunk 768 3 ltac:(lia) ltac:(lia) 192 4 0); lia. Qed.
+Example lazy_sum_example : 0 <= 0 < 2 * 3. Proof. apply (lazy.lazy_sum_squared 768 3 ltac:(lia) ltac:(lia) 0 0); lia. Qed.
+Example lazy_high_example : 0 <= 3 < 3 * 3. Proof. apply (lazy.lazy_high 768 3 ltac:(lia) ltac:(lia) 0 8 0 8 0 0); lia. Qed.
+Example lazy_high_chunk_example : 0 <= 3 < 3 * 3.
+Proof. apply (lazy.lazy_high_chunk 768 3 ltac:(lia) ltac:(lia) 0 8 0 2 0 0); lia. Qed.
+Example make_room_example : 0 <= avx2.make_room 245 6 <= 250. Proof. apply (avx2.make_room_correct 245 6); vm_compute; intuition discriminate. Qed.
