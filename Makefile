@@ -7,8 +7,10 @@ CARGO ?= cargo
 export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `.ci/run` takes a short look.
 FUZZ_SECONDS ?= 300
+# Empty: `make prove-arithmetic` plants no mistakes.
+MUTANTS ?= --mutants
 
-.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web sbom fuzz coverage formal boards hardware-tools
+.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web sbom fuzz coverage formal boards hardware-tools prove-arithmetic
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-hardware test-extras test-full
 .PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-inner-loop
@@ -227,6 +229,10 @@ boards: hardware-tools ## synthesise the boards' examples, place and route what 
 
 formal: hardware-tools ## prove the library's blocks and small cores at small widths, and that the proofs find planted mistakes
 	$(HARDWARE_PYTHON) synth/formal.py --mutants
+
+prove-arithmetic: ## prove the arithmetic's kernels in Coq, and that the proofs find planted mistakes (MUTANTS=: without these)
+	@scripts/setup.sh proofs
+	scripts/prove_arithmetic.py $(MUTANTS)
 
 coverage: ## run the hardware tests with line coverage and cover points of rtl/ (an hour)
 	@scripts/setup.sh test

@@ -34,8 +34,8 @@ found=$(cd crates/python && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 pyright --pythonpat
 ruff check --quiet scripts rtl/cocotb verifier
 ruff format --quiet --check scripts rtl/cocotb verifier
 mypy --no-error-summary --strict verifier/hearith_verify.py
-ruff check --quiet --config scripts/ruff.toml docs/site
-ruff format --quiet --check --config scripts/ruff.toml docs/site
+ruff check --quiet --config scripts/ruff.toml docs/site formal
+ruff format --quiet --check --config scripts/ruff.toml docs/site formal
 scripts/lint_rtl.sh
 scripts/ip.py --check
 scripts/self_test.py --check
@@ -54,6 +54,7 @@ else
     echo "lint: advisories are NOT checked: their database is not here (HEARITH_ADVISORIES names a copy; \`make audit\` fetches it)"
 fi
 scripts/check_dependencies.py
+scripts/prove_arithmetic.py --check
 scripts/check_text.py
 scripts/check_web.py
 scripts/web.sh lint

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test|release
+# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test|release|proofs
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
 #           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), buildah (the service's image), in .venv
@@ -7,6 +7,7 @@
 #           pages are built and tested with
 #   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig, minisign, binutils and an emulator for
 #           aarch64, libraries for its programs, musl, and Debian's compiler with standard libraries for targets that rustup cannot add
+#   proofs  Coq, for the proofs about the arithmetic, and make
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
 set -euo pipefail
@@ -73,8 +74,10 @@ if ! command -v cargo >/dev/null; then
     exit 1
 fi
 
+# Only tests and releases need Python packages and the tools of other languages.
+[[ $purpose == test || $purpose == release ]] && more=1 || more=0
 need "gcc libc6-dev" command -v cc
-if [ "$purpose" != build ]; then
+if [ "$more" = 1 ]; then
     need "git" git --version
     need "g++" command -v c++
     need "python3 python3-venv" "$python" -c "import ensurepip, venv"
@@ -94,9 +97,12 @@ if [ "$purpose" = test ]; then
 path = os.path.join(folder, name); ctypes.CDLL(path if os.path.exists(path) else name)"
 elif [ "$purpose" = release ]; then
     need_for_release
+elif [ "$purpose" = proofs ]; then
+    need "make" command -v make
+    need "coq" command -v coqc
 fi
 install_packages
-if [ "$purpose" != build ]; then
+if [ "$more" = 1 ]; then
     install_python_packages
 fi
 if [ "$purpose" = test ]; then

@@ -9,13 +9,14 @@ Definition PRODUCT := (2 ^ RADIX - 1) * (2 ^ RADIX - 1).
 (* What carry_once leaves in a column at most. *)
 Definition CARRIED := 2 ^ 36 + 2 ^ 28.
 
-(* blocks.rs: Columns::make_room, which carries where the products held would exceed ROOM. *)
+(* It carries where the products held would exceed ROOM. *)
 Definition make_room (held more : Z) := (if ROOM <? held + more then 0 else held) + more.
 
+(* blocks.rs: make_room *)
 Theorem make_room_correct held more : 0 <= held -> 0 <= more <= 2 * BLOCK -> 0 <= make_room held more <= ROOM.
 Proof. unfold make_room, ROOM, BLOCK. intros. destruct (Z.ltb_spec 250 (held + more)); lia. Qed.
 
-(* A column holds its start or what carry_once left, at most ROOM products, a digit and the carry from below. *)
+(* blocks.rs: add_product. A column holds its start or what carry_once left, at most ROOM products, a digit and the carry from below. *)
 Theorem column_fits start held products digit carry : 0 <= start <= CARRIED -> 0 <= held <= ROOM ->
   0 <= products <= held * PRODUCT -> 0 <= digit < 2 ^ RADIX -> 0 <= carry < 2 ^ (64 - RADIX) ->
   0 <= start + products + digit + carry < 2 ^ 64.
@@ -25,6 +26,7 @@ Proof.
   change (2 ^ (64 - 28)) with 68719476736 in *. change (2 ^ 64) with 18446744073709551616 in *. lia.
 Qed.
 
+(* blocks.rs: carry_once *)
 Theorem carry_once_fits value below : 0 <= value < 2 ^ 64 -> 0 <= below < 2 ^ 64 ->
   0 <= value mod 2 ^ RADIX + below / 2 ^ RADIX <= CARRIED.
 Proof.
@@ -33,11 +35,11 @@ Proof.
   assert (0 <= below / 2 ^ 28) by (apply Z.div_pos; lia). lia.
 Qed.
 
-(* vpmuludq reads 32 bits: a limb, twice a limb. *)
+(* blocks.rs: square. vpmuludq reads 32 bits: a limb, twice a limb. *)
 Theorem factors_fit limb : 0 <= limb < 2 ^ RADIX -> 2 * limb < 2 ^ 32.
 Proof. unfold RADIX. intros. change (2 ^ 32) with (16 * 2 ^ 28). lia. Qed.
 
-(* avx2.rs: R has SPARE bits more than the modulus, so 256 m <= R as lazy.v needs. *)
+(* avx2.rs: limbs. R has SPARE bits more than the modulus, so 256 m <= R as lazy.v needs. *)
 Theorem spare_bits bits k m : 0 <= bits -> 0 < m < 2 ^ bits -> bits + SPARE <= RADIX * k -> 256 * m <= 2 ^ (RADIX * k).
 Proof.
   unfold SPARE, RADIX. intros Hb Hm Hk.

@@ -4,10 +4,10 @@ From Coq Require Import ZArith Lia.
 From Generated Require Import ifma_constants.
 Open Scope Z_scope.
 
-(* ifma.rs: Kernel::limbs *)
+(* As the kernel computes it. *)
 Definition limbs (bits : Z) := ((bits + 8 + RADIX - 1) / RADIX + BLOCK - 1) / BLOCK * BLOCK.
 
-Theorem limbs_spare bits : 0 <= bits -> bits + 8 <= RADIX * limbs bits.
+Lemma limbs_spare bits : 0 <= bits -> bits + 8 <= RADIX * limbs bits.
 Proof.
   unfold limbs, RADIX, BLOCK. intros.
   pose proof (Z.div_mod (bits + 8 + 52 - 1) 52 ltac:(lia)). pose proof (Z.mod_pos_bound (bits + 8 + 52 - 1) 52 ltac:(lia)).
@@ -15,6 +15,7 @@ Proof.
   pose proof (Z.div_mod (x + 10 - 1) 10 ltac:(lia)). pose proof (Z.mod_pos_bound (x + 10 - 1) 10 ltac:(lia)). lia.
 Qed.
 
+(* ifma.rs: limbs *)
 Theorem spare_bits bits m : 0 <= bits -> 0 < m < 2 ^ bits -> 256 * m <= 2 ^ (RADIX * limbs bits).
 Proof.
   intros Hb Hm. pose proof (limbs_spare bits Hb) as H.
@@ -22,10 +23,11 @@ Proof.
   rewrite Z.pow_add_r in K by lia. change (2 ^ 8) with 256 in K. lia.
 Qed.
 
+(* ifma.rs: limbs *)
 Theorem most_limbs : limbs MOST_BITS <= 320 /\ limbs (MOST_BITS / 2) <= 160.
 Proof. vm_compute. split; discriminate. Qed.
 
-(* A column sums its start, [halves] halves of products and a carry; dual products have 6 k halves, plain ones 4 k. *)
+(* blocks.rs: multiply_block. A column sums its start, [halves] halves of products and a carry; dual products have 6 k halves, plain ones 4 k. *)
 Theorem column_fits k halves start sum carry : 0 <= k <= 320 -> 0 <= halves <= 6 * k -> 0 <= start < 2 ^ (RADIX + 1) ->
   0 <= sum <= halves * (2 ^ RADIX - 1) -> 0 <= carry < 2 ^ RADIX -> start + sum + carry < 2 ^ 63.
 Proof.

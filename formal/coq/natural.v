@@ -11,6 +11,7 @@ Ltac divide x :=
   let q := fresh "q" in let r := fresh "r" in
   set (q := x / B) in *; set (r := x mod B) in *; clearbody q r.
 
+(* natural.rs: adc *)
 Theorem adc_correct a b c : word a -> word b -> word c ->
   let '(s, c') := adc a b c in
   word s /\ 0 <= c' <= 2 /\ (c <= 1 -> c' <= 1) /\ s + B * c' = a + b + c.
@@ -20,6 +21,7 @@ Proof.
   divide (a + b + c). rewrite (Z.mod_small q) by lia. lia.
 Qed.
 
+(* natural.rs: sbb *)
 Theorem sbb_correct a b c : word a -> word b -> 0 <= c <= 1 ->
   let '(s, c') := sbb a b c in word s /\ 0 <= c' <= 1 /\ s - B * c' = a - b - c.
 Proof.
@@ -38,6 +40,7 @@ Proof.
     rewrite !Z.mod_small by lia. lia.
 Qed.
 
+(* natural.rs: mac *)
 Theorem mac_correct a b c carry : word a -> word b -> word c -> word carry ->
   let '(lo, hi) := mac a b c carry in word lo /\ word hi /\ lo + B * hi = a + b * c + carry.
 Proof.
@@ -48,6 +51,7 @@ Proof.
   divide (a + b * c + carry). rewrite (Z.mod_small q) by lia. lia.
 Qed.
 
+(* natural.rs: mask *)
 Theorem mask_correct y s : word y -> s = 0 \/ s = 1 -> Z.land y (mask s) = s * y.
 Proof.
   unfold mask; words; intros ? [-> | ->].

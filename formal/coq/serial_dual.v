@@ -253,7 +253,7 @@ Proof.
   rewrite X, H, D. rewrite P in A. lia.
 Qed.
 
-(* serial.rs: Kernel::add *)
+(* serial.rs: add *)
 Theorem add_correct k m a b : limbs a -> limbs b -> limbs m -> length a = k -> length b = k -> length m = k ->
   val a < val m -> val b < val m ->
   let r := add k m a b in
@@ -284,7 +284,7 @@ Proof.
     rewrite R_S. cbn [val length]. repeat split; try lia. apply limbs_cons; auto.
 Qed.
 
-(* serial.rs: Kernel::add_chunk of a dual residue. The number grows by the chunk; the high part may become m. *)
+(* serial.rs: add_chunk. Of a dual residue: the number grows by the chunk; the high part may become m. *)
 Theorem add_chunk_correct k m low high chunk : limbs low -> limbs high -> limbs chunk -> limbs m ->
   length low = k -> length high = k -> length chunk = k -> length m = k -> (1 <= k)%nat ->
   val low < val m -> val high < val m ->

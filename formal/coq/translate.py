@@ -88,6 +88,7 @@ class Parser:
     """Statements and expressions as nested tuples."""
 
     def __init__(self, text):
+        """Starts at the first token."""
         self.tokens, self.at = tokens(text), 0
 
     def peek(self, ahead=0):
@@ -97,8 +98,10 @@ class Parser:
     def take(self, *expected):
         """The next token, which must be one of those expected."""
         token = self.peek()
-        if token is None or expected and token not in expected:
-            raise Unknown(f"{token!r} where {expected} was expected, after {self.tokens[max(0, self.at - 8) : self.at]}")
+        if token is None or (expected and token not in expected):
+            raise Unknown(
+                f"{token!r} where {expected} was expected, after {self.tokens[max(0, self.at - 8) : self.at]}"
+            )
         self.at += 1
         return token
 
@@ -311,6 +314,7 @@ class Translator:
     """One function."""
 
     def __init__(self, name, source, known):
+        """Parses the function."""
         parameters, result, body = function_text(source, name)
         self.name, self.known, self.loops, self.fresh = name, known, [], 0
         self.parameters = parameters_of(parameters)

@@ -30,6 +30,8 @@ pub fn resized(number: &[u64], limbs: usize) -> Secret {
 }
 
 /// `a + b + carry` as (sum, carry).
+///
+/// Proved: `adc_correct` in formal/coq/natural.v.
 #[inline(always)]
 pub(crate) fn adc(a: u64, b: u64, carry: u64) -> (u64, u64) {
     let sum = u128::from(a) + u128::from(b) + u128::from(carry);
@@ -37,6 +39,8 @@ pub(crate) fn adc(a: u64, b: u64, carry: u64) -> (u64, u64) {
 }
 
 /// `a - b - borrow` as (difference, borrow), the borrow 0 or 1.
+///
+/// Proved: `sbb_correct` in formal/coq/natural.v.
 #[inline(always)]
 pub(crate) fn sbb(a: u64, b: u64, borrow: u64) -> (u64, u64) {
     let difference = u128::from(a).wrapping_sub(u128::from(b)).wrapping_sub(u128::from(borrow));
@@ -44,6 +48,8 @@ pub(crate) fn sbb(a: u64, b: u64, borrow: u64) -> (u64, u64) {
 }
 
 /// `a + b c + carry` as (low, high); it cannot overflow.
+///
+/// Proved: `mac_correct` in formal/coq/natural.v.
 #[inline(always)]
 pub(crate) fn mac(a: u64, b: u64, c: u64, carry: u64) -> (u64, u64) {
     let sum = u128::from(a) + u128::from(b) * u128::from(c) + u128::from(carry);
@@ -51,12 +57,16 @@ pub(crate) fn mac(a: u64, b: u64, c: u64, carry: u64) -> (u64, u64) {
 }
 
 /// All ones if `bit` is 1, zero if it is 0, hidden from the optimiser so that it stays a mask and no branch.
+///
+/// Proved: `mask_correct` in formal/coq/natural.v.
 #[inline(always)]
 pub(crate) fn mask(bit: u64) -> u64 {
     std::hint::black_box(bit).wrapping_neg()
 }
 
 /// Adds `b` (at most as long) to `a`; returns the carry.
+///
+/// Proved: `add_assign_correct` in formal/coq/natural.v.
 #[inline]
 pub fn add_assign(a: &mut [u64], b: &[u64]) -> u64 {
     let (low, high) = a.split_at_mut(b.len());
@@ -85,6 +95,8 @@ pub fn sub_assign(a: &mut [u64], b: &[u64]) -> u64 {
 }
 
 /// 1 if `a < b`, else 0; both of the same length.
+///
+/// Proved: `less_correct` in formal/coq/natural.v.
 #[inline]
 pub fn less(a: &[u64], b: &[u64]) -> u64 {
     debug_assert_eq!(a.len(), b.len());
@@ -93,6 +105,8 @@ pub fn less(a: &[u64], b: &[u64]) -> u64 {
 
 /// Subtracts `m` from `a` (of the same length, with `top` as one more limb above) if that leaves no borrow; returns 1
 /// if it did, else 0. For a value below 2 `m` it is the reduction modulo `m`.
+///
+/// Proved: `reduce_once_correct` in formal/coq/natural.v.
 #[inline]
 pub fn reduce_once(a: &mut [u64], top: u64, m: &[u64]) -> u64 {
     let below = less(a, m);
@@ -158,6 +172,8 @@ pub fn product_in(a: &[u64], b: &[u64], limbs: usize) -> Secret {
 }
 
 /// Adds `a y` to `acc` (of the same length); returns the limb carried out.
+///
+/// Proved: `mac_row_correct` in formal/coq/natural.v.
 #[inline(always)]
 pub fn mac_row(acc: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0;

@@ -49,6 +49,8 @@ impl Kernel for Avx2 {
     const WINDOW: u32 = crate::pow::VECTOR_WINDOW;
 
     /// An even number: blocks have two, four or six limbs.
+    ///
+    /// Proved: `spare_bits` in formal/coq/avx2.v.
     fn limbs(bits: u32) -> usize {
         ((bits + SPARE).div_ceil(RADIX) as usize).next_multiple_of(2)
     }

@@ -50,6 +50,8 @@ impl Kernel for Ifma {
     const RADIX_BITS: u32 = RADIX;
     const WINDOW: u32 = crate::pow::VECTOR_WINDOW;
 
+    /// Proved: `spare_bits` in formal/coq/ifma.v.
+    /// Proved: `most_limbs` in formal/coq/ifma.v.
     fn limbs(bits: u32) -> usize {
         ((bits + 8).div_ceil(RADIX) as usize).next_multiple_of(BLOCK)
     }
@@ -104,6 +106,8 @@ impl Kernel for Ifma {
         [blocks::start_low(m.len()), blocks::start_high(m)]
     }
 
+    /// Proved: `lazy_low` in formal/coq/lazy.v.
+    /// Proved: `lazy_chunk` in formal/coq/lazy.v.
     fn mul(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], b: &[Octet], scratch: &mut [Octet]) {
         let (t, q) = scratch.split_at_mut(2 * m.k);
         // SAFETY: the instructions are there; lengths are checked by the callees.
@@ -114,6 +118,7 @@ impl Kernel for Ifma {
         }
     }
 
+    /// Proved: `lazy_sum_squared` in formal/coq/lazy.v.
     fn sqr(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], scratch: &mut [Octet]) {
         let (t, rest) = scratch.split_at_mut(2 * m.k);
         let (twice, q) = rest.split_at_mut(m.k);
@@ -125,6 +130,8 @@ impl Kernel for Ifma {
         }
     }
 
+    /// Proved: `lazy_high` in formal/coq/lazy.v.
+    /// Proved: `lazy_high_chunk` in formal/coq/lazy.v.
     fn dual_mul(m: &Lanes<Self>, out: &mut [Octet], a: &[Octet], b: &[Octet], scratch: &mut [Octet]) {
         let (t, rest) = scratch.split_at_mut(2 * m.k);
         let (u, q) = rest.split_at_mut(2 * m.k);

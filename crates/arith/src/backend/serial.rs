@@ -85,6 +85,8 @@ impl Kernel for Serial {
     /// The low part's sum is below `R + m`; where it passes `R`, one `m` less brings it below `R` again, which is all
     /// that the first factor of a product needs: `(R - 1)(m - 1) + (R - 1) m < 2 R m`, so one subtraction still reduces
     /// it. In a dual residue that `m` goes to the high part, which may then be `m` itself.
+    ///
+    /// Proved: `add_chunk_correct` in formal/coq/serial_dual.v.
     fn add_chunk(m: &Lanes<Self>, a: &mut [u64], chunk: &[u64]) {
         let (low, high) = a.split_at_mut(m.k);
         let over = add_assign(low, chunk);
@@ -97,6 +99,7 @@ impl Kernel for Serial {
         }
     }
 
+    /// Proved: `add_correct` in formal/coq/serial_dual.v.
     fn add(m: &Lanes<Self>, a: &mut [u64], b: &[u64]) {
         let over = add_assign(a, b);
         reduce_once(a, over, &m.m);
@@ -129,6 +132,8 @@ fn equal(a: u64, b: u64) -> u64 {
 
 /// Montgomery multiplication, coarsely integrated operand scanning (\[KAK96\]) with two limbs of `b` a step. The
 /// running sum stays below `2 m` plus what `a` exceeds `m` by, in `k + 1` limbs; `t` slides up instead of moving its limbs down.
+///
+/// Proved: `mul_body_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inverse: u64, t: &mut [u64]) {
     let (out, a, b, m, t) = (&mut out[..k], &a[..k], &b[..k], &m[..k], &mut t[..2 * k]);
@@ -166,6 +171,8 @@ fn sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, t
 /// subtractions, `v = (a d + b c - Q + s R + Q' m) / R` is what remains: `a d + b c + R - Q` lies in
 /// `[1, R m + m^2 + R]` and so reduces to a number in `[1, 3 m]`, from which `1 - s` is taken: `v` lies in `[0, 3 m]`,
 /// and `2 m`, then `m` are subtracted where they fit.
+///
+/// Proved: `dual_mul_body_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
 fn dual_mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inverse: u64, scratch: &mut [u64]) {
     let (low, high) = scratch[..4 * k].split_at_mut(2 * k);
@@ -203,6 +210,8 @@ fn dual_sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u
 }
 
 /// Adds `s R - Q` to `t`, `Q` the low `k` limbs of `digits`; returns what goes to the limb above `t`, modulo 2^64.
+///
+/// Proved: `subtract_digits_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
 fn subtract_digits(k: usize, t: &mut [u64], digits: &[u64], s: u64) -> u64 {
     // -Q = (not Q) + 1 - R on k limbs; the -1 of the upper half is all ones there.
@@ -218,6 +227,8 @@ fn subtract_digits(k: usize, t: &mut [u64], digits: &[u64], s: u64) -> u64 {
 }
 
 /// Montgomery reduction of `t` with `top` above, then from `[0, 3 m]` to below `m`.
+///
+/// Proved: `finish_high_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
 fn finish_high(k: usize, out: &mut [u64], t: &mut [u64], top: u64, m: &[u64], neg_inverse: u64) {
     let top = top.wrapping_add(reduce(k, t, m, neg_inverse));
@@ -243,6 +254,8 @@ fn finish_high(k: usize, out: &mut [u64], t: &mut [u64], top: u64, m: &[u64], ne
 }
 
 /// `t = a b` in `2 k` limbs.
+///
+/// Proved: `product_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn product(k: usize, t: &mut [u64], a: &[u64], b: &[u64]) {
     t[..k].fill(0);
@@ -257,6 +270,8 @@ fn product(k: usize, t: &mut [u64], a: &[u64], b: &[u64]) {
 }
 
 /// `t = t + a b` in `2 k` limbs, what is carried out added to `top`.
+///
+/// Proved: `mul_add_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn mul_add(k: usize, t: &mut [u64], top: &mut u64, a: &[u64], b: &[u64]) {
     let mut carry = 0;
@@ -299,6 +314,8 @@ fn square(k: usize, t: &mut [u64], a: &[u64]) {
 
 /// Montgomery reduction of the `2 k` limbs `t`: leaves the quotient digits in the low half and `(t + Q m) / R` in the
 /// upper half; returns its carry.
+///
+/// Proved: `reduce_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn reduce(k: usize, t: &mut [u64], m: &[u64], neg_inverse: u64) -> u64 {
     let m = &m[..k];
@@ -317,6 +334,8 @@ fn reduce(k: usize, t: &mut [u64], m: &[u64], neg_inverse: u64) -> u64 {
 
 /// Two reduction steps: adds `(q0 + 2^64 q1) m` such that the two lowest limbs become zero, and leaves `q0`, `q1` in
 /// their place. Returns the two limbs carried out.
+///
+/// Proved: `reduce_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn reduce_rows(t: &mut [u64], m: &[u64], neg_inverse: u64) -> (u64, u64) {
     let q0 = t[0].wrapping_mul(neg_inverse);
@@ -329,6 +348,8 @@ fn reduce_rows(t: &mut [u64], m: &[u64], neg_inverse: u64) -> (u64, u64) {
 }
 
 /// One reduction step, as [`reduce_rows`].
+///
+/// Proved: `reduce_row_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn reduce_row(t: &mut [u64], m: &[u64], neg_inverse: u64) -> u64 {
     let q = t[0].wrapping_mul(neg_inverse);
@@ -338,12 +359,16 @@ fn reduce_row(t: &mut [u64], m: &[u64], neg_inverse: u64) -> u64 {
 }
 
 /// Adds `a (y0 + 2^64 y1)` to `t`, which is as long as `a`; returns the two limbs carried out.
+///
+/// Proved: `mac_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn mac_rows(t: &mut [u64], a: &[u64], y0: u64, y1: u64) -> (u64, u64) {
     mac_rows_from(t, a, y0, y1, 0)
 }
 
 /// As [`mac_rows`], with `c0` coming in at the first limb.
+///
+/// Proved: `mac_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn mac_rows_from(t: &mut [u64], a: &[u64], y0: u64, y1: u64, mut c0: u64) -> (u64, u64) {
     // Each limb takes a_j y0 and a_(j-1) y1, each product in a carry chain of its own.
@@ -358,6 +383,8 @@ fn mac_rows_from(t: &mut [u64], a: &[u64], y0: u64, y1: u64, mut c0: u64) -> (u6
 }
 
 /// Adds two carried-out pairs and a carry to the two limbs `t`; returns the carry.
+///
+/// Proved: `carry_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn carry_rows(t: &mut [u64], x: (u64, u64), y: (u64, u64), carry: u64) -> u64 {
     let first = u128::from(t[0]) + u128::from(x.0) + u128::from(y.0) + u128::from(carry);
@@ -367,9 +394,44 @@ fn carry_rows(t: &mut [u64], x: (u64, u64), y: (u64, u64), carry: u64) -> u64 {
 }
 
 /// Adds two carried-out limbs and a carry to the limb `t`; returns the carry.
+///
+/// Proved: `carry_row_correct` in formal/coq/serial.v.
 #[inline(always)]
 fn carry_row(t: &mut u64, x: u64, y: u64, carry: u64) -> u64 {
     let sum = u128::from(*t) + u128::from(x) + u128::from(y) + u128::from(carry);
     *t = sum as u64;
     (sum >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hexadecimal words.
+    fn words(text: &str) -> Vec<u64> {
+        text.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
+    }
+
+    /// What Coq computes from the functions that it proves right: every limb of the results, and of the memory that the
+    /// products leave behind.
+    #[test]
+    fn products_are_those_of_the_proofs() {
+        let mut calls = 0;
+        for line in include_str!("serial_steps.txt").lines().filter(|line| !line.starts_with('#')) {
+            let (head, lists) = line.split_once(": ").unwrap();
+            let head: Vec<&str> = head.split(' ').collect();
+            let (k, neg_inverse) = (head[1].parse::<usize>().unwrap(), u64::from_str_radix(head[2], 16).unwrap());
+            let lists: Vec<Vec<u64>> = lists.split(", ").map(words).collect();
+            let [m, a, b, expected, left] = &lists[..] else { panic!("five numbers: {line}") };
+            let (mut out, mut scratch) = (vec![0; expected.len()], vec![0; left.len()]);
+            match head[0] {
+                "mul_body" => mul_body(k, &mut out, a, b, m, neg_inverse, &mut scratch),
+                "dual_mul_body" => dual_mul_body(k, &mut out, a, b, m, neg_inverse, &mut scratch),
+                other => panic!("no function {other}"),
+            }
+            assert_eq!((&out, &scratch), (expected, left), "{line}");
+            calls += 1;
+        }
+        assert_eq!(calls, 144);
+    }
 }

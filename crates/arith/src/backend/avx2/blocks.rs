@@ -32,6 +32,8 @@ fn set(word: &mut Quad, value: __m256i) {
 }
 
 /// `sum + x y` for limbs; what stands above 32 bits in a lane of `x` and `y` does not count.
+///
+/// Proved: `column_fits` in formal/coq/avx2.v.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn add_product(sum: __m256i, x: __m256i, y: __m256i) -> __m256i {
@@ -103,6 +105,8 @@ impl<'a> Columns<'a> {
     }
 
     /// Makes room for `more` products in every column from `from` on: carries them if there is none.
+    ///
+    /// Proved: `make_room_correct` in formal/coq/avx2.v.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn make_room(&mut self, from: usize, more: usize) {
@@ -157,6 +161,8 @@ impl<'a> Columns<'a> {
     }
 
     /// Adds `a^2`, and leaves twice the limbs of `a` in `twice`, not carried: limb `i` meets itself and twice what lies above it.
+    ///
+    /// Proved: `factors_fit` in formal/coq/avx2.v.
     #[target_feature(enable = "avx2")]
     pub(super) fn square(&mut self, a: &[Quad], twice: &mut [Quad]) {
         for (twice, limb) in twice.iter_mut().zip(a) {
@@ -178,6 +184,8 @@ fn block<const SIZE: usize>(words: &[Quad], at: usize) -> &[Quad; SIZE] {
 }
 
 /// Carries each column into the next one, once and all at the same time: what remains is below 2^36 + 2^28.
+///
+/// Proved: `carry_once_fits` in formal/coq/avx2.v.
 #[target_feature(enable = "avx2")]
 fn carry_once(columns: &mut [Quad]) {
     let mut carry = _mm256_setzero_si256();

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Checks the proofs of the arithmetic in Coq. Usage: prove_arithmetic.py [--mutants | --check | --update]
+
+Without arguments: translates the kernels' Rust into Coq (formal/coq/translate.py), checks every proof
+about it, prints what each main theorem assumes, and compares the results of the translated functions
+with those that the kernels' tests use. It fails if a theorem assumes anything.
+`--mutants` does the same, and then plants mistakes in copies of the Rust source: the proofs must fail.
+`--check` only checks that theorems and functions name each other; it needs no Coq.
+`--update` writes the results that the kernels' tests use.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COQ = ROOT / "formal/coq"
+SOURCES = ROOT / "crates/arith/src"
+VECTORS = SOURCES / "backend/serial_steps.txt"
+FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
+
+# How a function names its theorem.
+NOTE = r"Proved: `(\w+)` in formal/coq/(\w+\.v)\."
+
+# Main theorems may assume nothing. An assumption that must be made is listed here, with its reason.
+ALLOWED: dict[str, str] = {}
+
+# File, text, and the mistake in its place: at least one for every kernel.
+MUTANTS = [
+    ("natural.rs", "u128::from(a) + u128::from(b) + u128::from(carry)", "u128::from(a) + u128::from(b)"),
+    ("natural.rs", "(difference >> 127) as u64", "(difference >> 126) as u64"),
+    ("natural.rs", "u128::from(b) * u128::from(c) + u128::from(carry)", "u128::from(b) * u128::from(c)"),
+    ("natural.rs", "let subtract = 1 - sbb(top, 0, below).1;", "let subtract = 1 - below;"),
+    ("backend/serial.rs", "carry = carry_rows(&mut t[i + k..i + k + 2], grown, reduced, carry);",
+     "carry = carry_rows(&mut t[i + k..i + k + 2], grown, reduced, 0);"),
+    ("backend/serial.rs", "mac_row(&mut t[i..i + k], a, b[i])", "mac_row(&mut t[i..i + k], a, b[i - 1])"),
+    ("backend/serial.rs", "while i + 1 < k {\n        let reduced", "while i + 2 < k {\n        let reduced"),
+    ("backend/serial.rs", "carry += s;", "carry += 0;"),
+    ("backend/serial.rs", "subtract_digits(k, high, low, subtracted)", "subtract_digits(k, high, low, 0)"),
+    ("backend/serial.rs", "let (left, under) = sbb(top, above, borrow);", "let (left, under) = sbb(top, 0, borrow);"),
+    ("backend/serial.rs", "(*x, borrow) = sbb(*x, y & mask(over), borrow);", "(*x, borrow) = sbb(*x, y, borrow);"),
+    ("backend/avx2/blocks.rs", "const ROOM: usize = 250;", "const ROOM: usize = 257;"),
+    ("backend/avx2/blocks.rs", "const BLOCK: usize = 6;", "const BLOCK: usize = 126;"),
+    ("backend/avx2.rs", "const RADIX: u32 = 28;", "const RADIX: u32 = 29;"),
+    ("backend/ifma.rs", "pub const RADIX: u32 = 52;", "pub const RADIX: u32 = 53;"),
+    ("constants.rs", "const MOST_BITS: u32 = 16384;", "const MOST_BITS: u32 = 16640;"),
+]  # fmt: skip
+
+
+def theorems():
+    """Main theorems: name, Coq file, and the Rust file and functions that the comment above names."""
+    found = {}
+    pattern = re.compile(r"\(\* (\w+)\.rs: (\w+(?:, \w+)*)(?:\.[^*]*)? \*\)\s*Theorem (\w+)")
+    for path in sorted(COQ.glob("*.v")):
+        for file, names, theorem in pattern.findall(path.read_text()):
+            found[(path.name, theorem)] = (file, names.split(", "))
+    return found
+
+
+def check_names():
+    """What is wrong with the names of theorems and functions."""
+    known, wrong = theorems(), []
+    rust = {path.relative_to(SOURCES): path.read_text() for path in sorted(SOURCES.rglob("*.rs"))}
+    for module, theorem in all_theorems():
+        if (f"{module}.v", theorem) not in known:
+            wrong.append(f"{module}.v: {theorem} names no function in the comment above it")
+    for (path, theorem), (file, functions) in known.items():
+        texts = [text for name, text in rust.items() if name.stem == file]
+        for function in functions:
+            if not any(re.search(rf"\bfn {function}\b", text) for text in texts):
+                wrong.append(f"{path}: {theorem} names {function} in {file}.rs, which is not there")
+            elif not any(theorem in notes(text, function, path) for text in texts):
+                wrong.append(f'{file}.rs: {function} lacks the note "Proved: `{theorem}` in formal/coq/{path}."')
+    for name, text in rust.items():
+        for theorem, path in re.findall(NOTE, text):
+            if known.get((path, theorem), ("",))[0] != name.stem:
+                wrong.append(f"{name}: formal/coq/{path} has no theorem {theorem} that names a function here")
+    return wrong
+
+
+def notes(text, function, path):
+    """The theorems of a file that the comment of a function names."""
+    found = []
+    for match in re.finditer(
+        rf"^((?:[ ]*(?://|#\[)[^\n]*\n)+)[ ]*(?:pub(?:\([a-z]+\))? )?fn {function}\b", text, re.MULTILINE
+    ):
+        found += [theorem for theorem, file in re.findall(NOTE, match.group(1)) if file == path]
+    return found
+
+
+def build(sources, folder):
+    """Translates and proves in a copy; gives the output of what fails, or nothing."""
+    coq = folder / "coq"
+    commands = [
+        [sys.executable, str(COQ / "translate.py"), str(sources), str(folder / "generated")],
+        ["coq_makefile", "-f", "_CoqProject", "-o", "CoqMakefile"],
+        ["make", "--silent", "--jobs=2", "-f", "CoqMakefile"],
+    ]
+    for command in commands:
+        # A broken proof may search for long; a whole build takes half a minute.
+        try:
+            done = subprocess.run(command, cwd=coq, capture_output=True, text=True, check=False, timeout=240)
+        except subprocess.TimeoutExpired:
+            return f"{command[0]} took more than 240 seconds"
+        if done.returncode:
+            return (done.stdout + done.stderr).strip() or f"{command[0]} failed"
+    return ""
+
+
+def copy_of_proofs(folder):
+    """The sources of the proofs in a folder of their own."""
+    (folder / "coq").mkdir(parents=True)
+    for path in [*COQ.glob("*.v"), COQ / "_CoqProject"]:
+        shutil.copy(path, folder / "coq")
+
+
+def all_theorems():
+    """Every theorem as module and name."""
+    for path in sorted(COQ.glob("*.v")):
+        for name in re.findall(r"^Theorem (\w+)", path.read_text(), re.MULTILINE):
+            yield path.stem, name
+
+
+def coq(text, folder):
+    """What Coq prints for a file beside the proofs."""
+    (folder / "coq/query.v").write_text(text)
+    command = ["coqc", "-q", *FLAGS, "query.v"]
+    return subprocess.run(command, cwd=folder / "coq", capture_output=True, text=True, check=True).stdout
+
+
+def assumptions(folder):
+    """Prints what each theorem assumes; gives those that assume something that is not allowed."""
+    names = [f"{module}.{name}" for module, name in all_theorems()]
+    modules = sorted({name.split(".")[0] for name in names})
+    wrong = []
+    head = "".join(f"From Arith Require {module}.\n" for module in modules)
+    mark = 'Goal True. idtac "----". Abort.\n'
+    output = coq(head + "".join(f"{mark}Print Assumptions Arith.{name}.\n" for name in names), folder)
+    for name, part in zip(names, output.split("----")[1:], strict=True):
+        print(f"{name}: {' '.join(part.split())}")
+        if "Closed under the global context" not in part and name not in ALLOWED:
+            wrong.append(name)
+    return wrong
+
+
+def numbers():
+    """Pseudo-random words with many zeros and ones."""
+    state = 0x48454152495448
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        kind = state >> 61
+        yield {0: 0, 1: 2**64 - 1, 2: 1}.get(kind, (state * 0x9E3779B97F4A7C15 ^ state >> 29) % 2**64)
+
+
+def operands():
+    """Moduli with boundary and other factors: limbs, modulus, -m^-1, first and second factor as dual residues."""
+    words = numbers()
+
+    def number(k):
+        return sum(next(words) << 64 * i for i in range(k))
+
+    for k in (1, 2, 3, 4, 5, 8):
+        least = (1 << 64 * (k - 1)) + 2 if k > 1 else 3
+        for m in ((1 << 64 * k) - 1, least | 1, number(k) | 1 << (64 * k - 1) | 1):
+            inverse = -pow(m, -1, 2**64) % 2**64
+            most = (1 << 64 * k) - 1
+            pairs = [((most, m), (m - 1, m - 1)), ((0, 0), (m - 1, 0))]
+            pairs += [((number(k), number(k) % m), (number(k) % m, number(k) % m)) for _ in range(2)]
+            for a, b in pairs:
+                yield k, m, inverse, a, b
+
+
+def limbs(number, k):
+    """A number's limbs."""
+    return [number >> 64 * i & (2**64 - 1) for i in range(k)]
+
+
+def vectors(folder):
+    """What the translated functions give, computed by Coq: a line for each call."""
+    calls, lines = [], []
+    for k, m, inverse, a, b in operands():
+        dual = [*limbs(a[0], k), *limbs(a[1], k)], [*limbs(b[0], k), *limbs(b[1], k)]
+        for name, factors, out, scratch in (
+            ("mul_body", [x[:k] for x in dual], k, 2 * k),
+            ("dual_mul_body", dual, 2 * k, 4 * k),
+        ):
+            lists = [f"[{'; '.join(map(str, x))}]" for x in (*factors, limbs(m, k))]
+            calls.append(f"{name} {k} (repeat 0 {out}) {' '.join(lists)} {inverse} (repeat 0 {scratch})")
+            lines.append((name, k, inverse, limbs(m, k), *factors))
+    text = "From Arith Require Import serial.\n" + "".join(
+        f"Eval vm_compute in (let '(out, scratch) := {call} in out ++ scratch).\n" for call in calls
+    )
+    results = re.findall(r"= \[(.*?)\]\s*: list Z", coq(text, folder), re.DOTALL)
+    found = ["# Translated from the Rust source and computed by Coq: scripts/prove_arithmetic.py --update",
+             "# function, limbs, -m^-1: m, a, b, out, scratch"]  # fmt: skip
+    for (name, k, inverse, *lists), result in zip(lines, results, strict=True):
+        flat = [int(word) for word in result.split(";")]
+        out = k if name == "mul_body" else 2 * k
+        parts = [" ".join(f"{word:x}" for word in part) for part in (*lists, flat[:out], flat[out:])]
+        found.append(f"{name} {k} {inverse:x}: {', '.join(parts)}")
+    return "\n".join(found) + "\n"
+
+
+def mutants():
+    """Plants each mistake; gives those that no proof finds."""
+    survivors = []
+    for rust, right, planted in MUTANTS:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            shutil.copytree(SOURCES, folder / "src")
+            text = (folder / "src" / rust).read_text()
+            if right not in text:
+                sys.exit(f"prove-arithmetic: {rust} has no {right!r} to plant a mistake in")
+            (folder / "src" / rust).write_text(text.replace(right, planted))
+            copy_of_proofs(folder)
+            failure = build(folder / "src", folder)
+        if failure:
+            lines = [line for line in failure.splitlines() if "Error" in line or "File" in line or "translate" in line]
+            print(f"found: {rust}: {planted.strip()!r}: {' '.join(lines[:2]) or failure.splitlines()[0]}", flush=True)
+        else:
+            survivors.append(f"{rust}: {planted!r}")
+    return survivors
+
+
+def main(arguments):
+    """Checks what the arguments ask for."""
+    wrong = check_names()
+    if wrong:
+        sys.exit("prove-arithmetic: " + "\nprove-arithmetic: ".join(wrong))
+    if "--check" in arguments:
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_of_proofs(folder)
+        failure = build(SOURCES, folder)
+        if failure:
+            sys.exit(f"prove-arithmetic: a proof fails:\n{failure}")
+        wrong = assumptions(folder)
+        if wrong:
+            sys.exit(f"prove-arithmetic: these theorems assume something: {', '.join(wrong)}")
+        found = vectors(folder)
+    if "--update" in arguments:
+        VECTORS.write_text(found)
+    elif not VECTORS.exists() or VECTORS.read_text() != found:
+        sys.exit(
+            f"prove-arithmetic: {VECTORS.relative_to(ROOT)} is not up to date: scripts/prove_arithmetic.py --update"
+        )
+    if "--mutants" in arguments:
+        survivors = mutants()
+        if survivors:
+            sys.exit("prove-arithmetic: no proof finds these mistakes:\n" + "\n".join(survivors))
+    print("prove-arithmetic: passed")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
