@@ -7,8 +7,8 @@ CARGO ?= cargo
 export HEARITH_PHE_PYTHON ?= $(CURDIR)/.venv/bin/python
 # Seconds of fuzzing a target; `.ci/run` takes a short look.
 FUZZ_SECONDS ?= 300
-# Empty: `make prove-arithmetic` plants no mistakes.
-MUTANTS ?= --mutants
+# --mutants: `make prove-arithmetic` also plants mistakes, which the proofs must find (more minutes).
+MUTANTS ?=
 
 .PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web sbom fuzz coverage formal boards hardware-tools prove-arithmetic
 .PHONY: demo demo-python demo-election demo-dghv demo-service
@@ -230,7 +230,7 @@ boards: hardware-tools ## synthesise the boards' examples, place and route what 
 formal: hardware-tools ## prove the library's blocks and small cores at small widths, and that the proofs find planted mistakes
 	$(HARDWARE_PYTHON) synth/formal.py --mutants
 
-prove-arithmetic: ## prove the arithmetic's kernels in Coq, and that the proofs find planted mistakes (MUTANTS=: without these)
+prove-arithmetic: ## prove the arithmetic's kernels in Coq (MUTANTS=--mutants: and that the proofs find planted mistakes)
 	@scripts/setup.sh proofs
 	scripts/prove_arithmetic.py $(MUTANTS)
 

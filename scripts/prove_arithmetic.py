@@ -42,7 +42,7 @@ MUTANTS = [
     ("backend/serial.rs", "subtract_digits(k, high, low, subtracted)", "subtract_digits(k, high, low, 0)"),
     ("backend/serial.rs", "let (left, under) = sbb(top, above, borrow);", "let (left, under) = sbb(top, 0, borrow);"),
     ("backend/serial.rs", "(*x, borrow) = sbb(*x, y & mask(over), borrow);", "(*x, borrow) = sbb(*x, y, borrow);"),
-    ("backend/avx2/blocks.rs", "const ROOM: usize = 250;", "const ROOM: usize = 257;"),
+    ("backend/avx2/blocks.rs", "const ROOM: usize = 250;", "const ROOM: usize = 256;"),
     ("backend/avx2/blocks.rs", "const BLOCK: usize = 6;", "const BLOCK: usize = 126;"),
     ("backend/avx2.rs", "const RADIX: u32 = 28;", "const RADIX: u32 = 29;"),
     ("backend/ifma.rs", "pub const RADIX: u32 = 52;", "pub const RADIX: u32 = 53;"),
@@ -162,7 +162,7 @@ def operands():
     def number(k):
         return sum(next(words) << 64 * i for i in range(k))
 
-    for k in (1, 2, 3, 4, 5, 8):
+    for k in (1, 2, 3, 5):
         least = (1 << 64 * (k - 1)) + 2 if k > 1 else 3
         for m in ((1 << 64 * k) - 1, least | 1, number(k) | 1 << (64 * k - 1) | 1):
             inverse = -pow(m, -1, 2**64) % 2**64

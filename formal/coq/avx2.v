@@ -14,7 +14,9 @@ Definition make_room (held more : Z) := (if ROOM <? held + more then 0 else held
 
 (* blocks.rs: make_room *)
 Theorem make_room_correct held more : 0 <= held -> 0 <= more <= 2 * BLOCK -> 0 <= make_room held more <= ROOM.
-Proof. unfold make_room, ROOM, BLOCK. intros. destruct (Z.ltb_spec 250 (held + more)); lia. Qed.
+Proof.
+  unfold make_room. intros. destruct (Z.ltb_spec ROOM (held + more)); unfold ROOM, BLOCK in *; lia.
+Qed.
 
 (* blocks.rs: add_product. A column holds its start or what carry_once left, at most ROOM products, a digit and the carry from below. *)
 Theorem column_fits start held products digit carry : 0 <= start <= CARRIED -> 0 <= held <= ROOM ->

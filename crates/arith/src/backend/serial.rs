@@ -432,6 +432,6 @@ mod tests {
             assert_eq!((&out, &scratch), (expected, left), "{line}");
             calls += 1;
         }
-        assert_eq!(calls, 144);
+        assert_eq!(calls, 96);
     }
 }
