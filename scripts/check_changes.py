@@ -52,6 +52,7 @@ MODELS = "hearith-verilated"
 PYTHON = {
     "crates/python": None,
     "docs/site": "scripts/ruff.toml",
+    "formal": "scripts/ruff.toml",
     "rtl/cocotb": None,
     "scripts": None,
     "verifier": None,
