@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
 from math import factorial, gcd, isqrt
 from pathlib import Path
@@ -98,6 +99,19 @@ def is_hash(text: str) -> bool:
 def hash_text(value: Any) -> str:
     require(isinstance(value, str) and is_hash(value), "not a hash")
     return str(value)
+
+
+def is_time(value: Any) -> bool:
+    """Whether a value is a time like 2026-11-22T20:15:00Z, of a day that there is."""
+    form = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+    if not isinstance(value, str) or re.fullmatch(form, value) is None:
+        return False
+    try:
+        datetime.fromisoformat(value[:-1])
+    except ValueError:
+        return False
+    # Later versions of Python take 24:00:00 as the next day's beginning.
+    return value[11:13] != "24"
 
 
 def name(value: Any, most: int) -> str:
@@ -812,9 +826,7 @@ class Verifier:
         try:
             for line in read_lines(path) if path.exists() else ():
                 head = members(parse("a head", line), "root signature size time")
-                require(isinstance(head["time"], str), "a time in another form")
-                form = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
-                require(re.fullmatch(form, head["time"]) is not None, "a time in another form")
+                require(is_time(head["time"]), "a time that is none, or in another form")
                 hash_text(head["root"])
                 base64url(head["signature"])
                 heads.append((integer(head["size"], 0, 2**53 - 1), head, head["time"]))

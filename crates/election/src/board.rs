@@ -4,6 +4,7 @@ use crate::canonical::{Bytes, Hash, from_text, to_text};
 use crate::entry::{Entry, NO_LINE, Notice, line_hash};
 use crate::error::ErrorKind;
 use crate::signature::{self, PublicKey, Signer};
+use crate::time::is_time;
 use crate::tree::{Tree, leaf_hash};
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +108,7 @@ impl Head {
     /// The head that a line is.
     ///
     /// # Errors
-    /// If it is none in canonical form, or with a time in another form.
+    /// If it is none in canonical form, or with a time that is none of the calendar or in another form.
     pub fn from_line(line: &str) -> Result<Self, ErrorKind> {
         let head: Head = from_text("a head", line)?;
         if is_time(&head.time) { Ok(head) } else { Err(ErrorKind::NotCanonical { what: "the time of a head" }) }
@@ -126,16 +127,6 @@ impl Head {
         let unsigned = UnsignedHead { root: self.root, size: self.size, time: self.time.clone() };
         board.verify(signature::HEAD, &to_text(&unsigned), &self.signature)
     }
-}
-
-/// Whether a text is a time like `2026-11-22T20:15:00Z`, as far as can be seen without a calendar.
-fn is_time(text: &str) -> bool {
-    let form = b"dddd-dd-ddTdd:dd:ddZ";
-    text.len() == form.len()
-        && text.bytes().zip(form).all(|(found, &expected)| match expected {
-            b'd' => found.is_ascii_digit(),
-            other => found == other,
-        })
 }
 
 /// The board's word that a line is on it, in its place.

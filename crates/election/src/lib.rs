@@ -46,7 +46,7 @@ pub use secret::{Holder, SecretKey};
 pub use signature::Signer;
 pub use state::{Admitted, MAX_VOTER_ID, MAX_VOTERS_AN_ENTRY, MAX_WEIGHT, Phase, Standing, State};
 pub use tally::{Products, for_each_counted, tally};
-pub use time::now;
+pub use time::{now, now_after};
 pub use tracker::{read_tracker, tracker};
 pub use tree::{Tree, leaf_hash};
 pub use verify::{Check, Report, Step, verify};

@@ -1,27 +1,31 @@
-//! Times as heads have them.
+//! Times as heads have them: RFC 3339 in UTC to the second, with `T` and `Z`, years 0001 to 9999.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// Now, UTC to the second: `2026-11-22T20:15:00Z`.
 pub fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    at(since)
+    let second = OffsetDateTime::now_utc().truncate_to_second();
+    // A clock beyond the years that have four digits.
+    second.format(&Rfc3339).unwrap_or_else(|_| "9999-12-31T23:59:59Z".into())
 }
 
-/// The time so many seconds after the beginning of 1970.
-fn at(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March end with the day that a leap year adds: 400 of them have 146 097 days.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = 400 * era + year + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+/// Now, but not before an earlier time: the clock may have been set back since, and heads must not go back.
+pub fn now_after(earlier: Option<&str>) -> String {
+    let now = now();
+    // Texts of this form sort as times do.
+    match earlier {
+        Some(earlier) if earlier > now.as_str() => earlier.to_owned(),
+        _ => now,
+    }
+}
+
+/// Whether a text is a time of the calendar in the one form that heads have.
+pub(crate) fn is_time(text: &str) -> bool {
+    let read = OffsetDateTime::parse(text, &Rfc3339).ok().filter(|time| time.year() >= 1);
+    // Offsets, fractions and leap seconds are written back in another way, or longer.
+    text.len() == "2026-11-22T20:15:00Z".len()
+        && read.and_then(|time| time.format(&Rfc3339).ok()).as_deref() == Some(text)
 }
 
 #[cfg(test)]
@@ -30,16 +34,47 @@ mod tests {
 
     #[test]
     fn times_are_those_of_the_calendar() {
-        // date --utc --date=@N +%FT%TZ
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_399, "2000-02-28T23:59:59Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (1_709_251_199, "2024-02-29T23:59:59Z"),
-            (1_795_378_500, "2026-11-22T20:15:00Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        for time in [
+            "0001-01-01T00:00:00Z",
+            "1970-01-01T00:00:00Z",
+            "2000-02-29T00:00:00Z",
+            "2024-02-29T23:59:59Z",
+            "2026-11-22T20:15:00Z",
+            "9999-12-31T23:59:59Z",
         ] {
-            assert_eq!(at(seconds), expected);
+            assert!(is_time(time), "{time}");
         }
+        for time in [
+            "0000-01-01T00:00:00Z",
+            "1900-02-29T00:00:00Z",
+            "2026-02-29T00:00:00Z",
+            "2026-02-31T00:00:00Z",
+            "2026-04-31T00:00:00Z",
+            "2026-00-10T00:00:00Z",
+            "2026-13-10T00:00:00Z",
+            "2026-11-00T00:00:00Z",
+            "2026-11-22T24:00:00Z",
+            "2026-11-22T20:60:00Z",
+            "2026-11-22T20:15:60Z",
+            "2016-12-31T23:59:60Z",
+            "2026-11-22 20:15:00Z",
+            "2026-11-22t20:15:00Z",
+            "2026-11-22T20:15:00z",
+            "2026-11-22T20:15:00+00:00",
+            "2026-11-22T20:15:00.5Z",
+            "2026-11-22T20:15:00.Z",
+            "",
+        ] {
+            assert!(!is_time(time), "{time}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_stands_still() {
+        let now = now();
+        assert!(is_time(&now));
+        assert_eq!(now_after(Some("9998-01-01T00:00:00Z")), "9998-01-01T00:00:00Z");
+        assert!(now_after(Some("1999-01-01T00:00:00Z")) >= now);
+        assert!(now_after(None) >= now);
     }
 }

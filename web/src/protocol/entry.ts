@@ -161,8 +161,16 @@ export interface Head {
 
 const HEAD = read.object({ root: read.hash, signature: read.bytes(), size: read.count, time: read.text });
 
+/** Whether a text is a time like `2026-11-22T20:15:00Z`, of a day that there is in the years 0001 to 9999. */
+export function isTime(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) || text.startsWith("0000")) return false;
+  const time = new Date(text);
+  // `Date` takes 31 February as a day of March.
+  return !Number.isNaN(time.getTime()) && time.toISOString() === text.replace("Z", ".000Z");
+}
+
 export function readHead(line: string): Head {
   const head = HEAD(parse(line), "head");
-  ensure(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(head.time), "the time of a head is written in another way");
+  ensure(isTime(head.time), "the time of a head is none, or is written in another way");
   return head;
 }
