@@ -68,10 +68,8 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValu
             // Addresses of the pages themselves are the first page's to understand.
             let first = ServeFile::new(folder.join("index.html"));
             let files = ServeDir::new(folder).append_index_html_on_directories(true).fallback(first);
-            routes
-                .route("/api/{*rest}", get(missing))
-                .route("/record/{*rest}", get(missing))
-                .fallback_service(Router::new().fallback_service(files).layer(middleware::map_response(revalidated)))
+            let files = Router::new().fallback_service(files).layer(middleware::map_response(revalidated));
+            routes.fallback_service(files.layer(middleware::from_fn(not_a_page)))
         }
     };
     routes
@@ -81,6 +79,18 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValu
             security::guard(policy.clone(), tls, request, next)
         }))
         .with_state(shop)
+}
+
+/// First parts of the server's own addresses. Another port serves the metrics.
+const NO_PAGES: [&str; 4] = ["api", "health", "metrics", "record"];
+
+/// Rejects unknown addresses that begin as the server's own do: programs must not get a page as the answer.
+async fn not_a_page(request: Request, next: Next) -> Response {
+    let first = request.uri().path().split('/').find(|part| !part.is_empty()).unwrap_or_default();
+    if NO_PAGES.iter().any(|own| own.eq_ignore_ascii_case(first)) {
+        return Refusal::new(Reason::NotFound, "there is no such thing here").into_response();
+    }
+    next.run(request).await
 }
 
 /// Pages are asked for anew each time, so that nobody votes with an old one.

@@ -192,8 +192,28 @@ fn pages_are_this_servers_alone() {
     assert_eq!(get(hall.address(), "/").header("content-security-policy"), Some(own));
     // Addresses within the pages are theirs to understand; those of the server are not.
     assert_eq!(get(hall.address(), "/board/find").body, page.body);
-    assert_eq!(get(hall.address(), "/api/nothing").status, 404);
-    assert_eq!(get(hall.address(), "/record/nothing").status, 404);
+    let first = &page.body[..];
+    for own in ["api", "record", "metrics", "health"] {
+        for rest in ["/nothing", "/nothing/more", "/", "//", "/..", "/index.html"] {
+            let answer = get(hall.address(), &format!("/{own}{rest}"));
+            assert_eq!((answer.status, &answer.json()["error"]), (404, &"not_found".into()), "/{own}{rest}");
+        }
+    }
+    for other in [
+        "/api",
+        "/api?page",
+        "//api/election",
+        "/record",
+        "/metrics",
+        "/API/election",
+        "/record/board/",
+        "/api/ballots/",
+    ] {
+        assert_eq!(get(hall.address(), other).status, 404, "{other}");
+    }
+    for page in ["/apiary", "/recorder", "/board/record"] {
+        assert_eq!(get(hall.address(), page).body, first, "{page}");
+    }
     for path in ["/../secret", "/%2e%2e/secret", "/assets/..%2f..%2fsecret"] {
         assert!(!get(hall.address(), path).body.starts_with(b"secret"), "{path}");
     }
