@@ -35,8 +35,8 @@ pub use dghv::{
 #[cfg(feature = "election")]
 pub use election::{
     AtServer, Election, ElectionAudit, ElectionBackup, ElectionCeremony, ElectionChallenge, ElectionDecryptShare,
-    ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRestore, ElectionServe, ElectionTally,
-    ElectionVerify, ElectionVote,
+    ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRepairHeads, ElectionRestore,
+    ElectionServe, ElectionTally, ElectionVerify, ElectionVote,
 };
 pub use list::{Columns, List, Name, Setting, all, names};
 #[cfg(feature = "service")]

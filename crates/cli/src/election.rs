@@ -36,5 +36,6 @@ pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> 
         Election::Serve(command) => server::serve(session, command),
         Election::Backup(command) => server::backup(session, command),
         Election::Restore(command) => server::restore(session, command),
+        Election::RepairHeads(command) => server::repair_heads(session, command),
     }
 }

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use hearith_election::{Board, ErrorKind, HEADS, Head, Lines, Report, Source, State, board_file, verify};
+use hearith_election::{Board, ErrorKind, HEADS, Head, Lines, Report, Signer, Source, State, board_file, verify};
 use hearith_paillier::{Engine, KeyPolicy};
 
-use crate::ledger::{insert, standing};
+use crate::ledger::{self, Ledger, insert, standing};
 use crate::record::LINES;
 use crate::store::{self, Location, Store};
 
@@ -30,6 +30,9 @@ pub enum Error {
     /// A file of the folder is that of another board.
     #[error("{0}: of another board")]
     Other(PathBuf),
+    /// The store is not one of the board's.
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
     /// The record is not right.
     #[error("the record is not right: {0}")]
     Wrong(String),
@@ -62,6 +65,20 @@ pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
     }
     write(&folder.join(HEADS), &text(&heads))?;
     Ok(size)
+}
+
+/// Removes the heads of a store that go back in time, as few as possible, and signs a head of all entries if the last was
+/// among them. Earlier versions signed what the clock showed. Returns how many it removed. No server may run over the
+/// store.
+///
+/// # Errors
+/// The store fails, is empty, or has another board than this key's.
+pub async fn repair_heads(store: &Store, board: Signer, policy: KeyPolicy, engine: Engine) -> Result<u64, Error> {
+    let ledger = Ledger::open(store.clone(), board, policy, engine).await?;
+    if ledger.view().size == 0 {
+        return Err(Error::Empty(store.location().clone()));
+    }
+    Ok(ledger.repair_heads().await?)
 }
 
 fn text(lines: &[String]) -> String {

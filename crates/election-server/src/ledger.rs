@@ -3,18 +3,19 @@
 //! What is appended is checked once more inside the transaction that appends it, after what others appended; it is folded when it is on
 //! disk, so that a transaction that fails leaves nothing to undo. Whoever reads sees what was, or what is, but nothing between.
 
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hearith_election::signature::Signer;
 use hearith_election::{
     Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Notice, Products, Receipt, Standing, State, Tally, Voters,
-    canonical, read_tracker, tracker,
+    canonical, in_order, read_tracker, tracker,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use serde_json::value::RawValue;
 
 use crate::store::{self, Append, Entry, Store};
-use hearith_election::now;
+use hearith_election::now_after;
 
 /// Lines that are read at a time.
 const PAGE: u64 = 500;
@@ -236,8 +237,10 @@ impl Ledger {
             };
             entered.push(result);
         }
-        // A head for every transaction: whatever is on disk, the board has signed.
-        let head = board.head(&now(), &self.signer);
+        // A head for every transaction: whatever is on disk, the board has signed. Its time is not before the newest
+        // head's, which another server signed perhaps, or this one before its clock was set back.
+        let newest = append.newest_head().await?.and_then(|line| Head::from_line(&line).ok());
+        let head = board.head(&now_after(newest.as_ref().map(|head| head.time.as_str())), &self.signer);
         if head.size > 0 {
             append.head(head.size, &head.to_line()).await?;
         }
@@ -303,6 +306,25 @@ impl Ledger {
             self.enter(&[]).await?;
         }
         Ok(())
+    }
+
+    /// Removes the heads that go back in time, as few as possible, and signs a head of all entries if the last was
+    /// among them. Returns how many it removed.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(crate) async fn repair_heads(&self) -> Result<u64, Error> {
+        let mut append = self.store.append().await?;
+        let lines = append.heads().await?;
+        let heads: Vec<Head> = lines.iter().filter_map(|(_, line)| Head::from_line(line).ok()).collect();
+        let kept: HashSet<u64> = in_order(&heads).iter().map(|head| head.size).collect();
+        let dropped: Vec<u64> = lines.iter().map(|(size, _)| *size).filter(|size| !kept.contains(size)).collect();
+        for size in &dropped {
+            append.drop_head(*size).await?;
+        }
+        append.commit().await?;
+        self.enter(&[]).await?;
+        Ok(dropped.len() as u64)
     }
 
     /// What the board answers for an entry with.

@@ -261,8 +261,8 @@ impl Store {
     /// # Errors
     /// The database fails.
     pub async fn newest_head(&self) -> Result<Option<String>, Error> {
-        let row = self.pool.fetch_optional("SELECT line FROM heads ORDER BY size DESC LIMIT 1").await;
-        row.and_then(|row| row.map(|row| row.try_get(0)).transpose()).map_err(|error| self.failed(error))
+        let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        newest_head(&mut connection).await.map_err(|error| self.failed(error))
     }
 
     /// The signed heads of more than `size` entries, oldest first: their lines.
@@ -342,6 +342,33 @@ impl Append {
         query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
     }
 
+    /// The newest head's line.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn newest_head(&mut self) -> Result<Option<String>, Error> {
+        newest_head(&mut self.transaction).await.map_err(|error| self.failed(error))
+    }
+
+    /// All signed heads, the smallest first: their sizes and lines.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn heads(&mut self) -> Result<Vec<(u64, String)>, Error> {
+        let rows = sqlx::query("SELECT size, line FROM heads ORDER BY size").fetch_all(&mut *self.transaction).await;
+        let head = |row: &sqlx::any::AnyRow| Ok((unsigned(row.try_get(0)?), row.try_get(1)?));
+        rows.and_then(|rows| rows.iter().map(head).collect()).map_err(|error| self.failed(error))
+    }
+
+    /// Removes a signed head.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn drop_head(&mut self, size: u64) -> Result<(), Error> {
+        let query = sqlx::query("DELETE FROM heads WHERE size = $1").bind(signed(size));
+        query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
+    }
+
     /// Adds a signed head.
     ///
     /// # Errors
@@ -380,6 +407,11 @@ async fn lines(
         lines.push(row.try_get(1).map_err(failed)?);
     }
     Ok(lines)
+}
+
+async fn newest_head(connection: &mut AnyConnection) -> Result<Option<String>, sqlx::Error> {
+    let row = connection.fetch_optional("SELECT line FROM heads ORDER BY size DESC LIMIT 1").await?;
+    row.map(|row| row.try_get(0)).transpose()
 }
 
 async fn tracked(connection: &mut AnyConnection, tracker: &str) -> Result<Option<(u64, String)>, sqlx::Error> {

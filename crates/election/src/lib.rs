@@ -41,7 +41,7 @@ pub use contest::{Contest, DIGIT_BITS, Limit, MAX_CANDIDATES, MAX_CONTESTS, MAX_
 pub use election::Election;
 pub use entry::{Entry, NO_LINE, Notice, line_hash};
 pub use error::{Error, ErrorKind, Place};
-pub use record::{FILE_ENTRIES, Folder, HEADS, Lines, Record, Source, board_file};
+pub use record::{FILE_ENTRIES, Folder, HEADS, Lines, Record, Source, board_file, in_order};
 pub use secret::{Holder, SecretKey};
 pub use signature::Signer;
 pub use state::{Admitted, MAX_VOTER_ID, MAX_VOTERS_AN_ENTRY, MAX_WEIGHT, Phase, Standing, State};

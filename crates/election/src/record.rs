@@ -7,8 +7,10 @@ use crate::body::Tally;
 use crate::canonical::MAX_LINE;
 use crate::entry::Notice;
 use crate::error::{Error, ErrorKind};
+use crate::signature::Signer;
 use crate::state::State;
 use crate::tally::tally;
+use crate::time::now_after;
 use hearith_paillier::{Engine, KeyPolicy};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -152,6 +154,24 @@ pub(crate) fn heads_of(mut file: impl BufRead) -> Result<Vec<Head>, Error> {
     Ok(heads)
 }
 
+/// The longest part of a list of heads that goes back neither in size nor in time, by size.
+pub fn in_order(heads: &[Head]) -> Vec<&Head> {
+    // Sorted by size first: what is left to find is the longest subsequence whose times do not fall.
+    let mut sorted: Vec<usize> = (0..heads.len()).collect();
+    sorted.sort_by_key(|&at| (heads[at].size, heads[at].time.as_str()));
+    // `ends`: for each length the subsequence's last head, with the least time. `before`: its predecessor.
+    let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None; heads.len()]);
+    for at in sorted {
+        let length = ends.partition_point(|&end| heads[end].time <= heads[at].time);
+        before[at] = length.checked_sub(1).map(|shorter| ends[shorter]);
+        if length == ends.len() { ends.push(at) } else { ends[length] = at }
+    }
+    let mut kept: Vec<&Head> =
+        std::iter::successors(ends.last().copied(), |&at| before[at]).map(|at| &heads[at]).collect();
+    kept.reverse();
+    kept
+}
+
 /// A record in a folder that is being written, by one process at a time, and what its election is at.
 #[derive(Debug)]
 pub struct Record {
@@ -241,6 +261,42 @@ impl Record {
     /// A failure to read.
     pub fn tally(&self) -> Result<Tally, Error> {
         tally(&self.state, &self.source())
+    }
+
+    /// Signs what the board is at now, at a time that is not before the newest head's.
+    ///
+    /// # Errors
+    /// A failure to read or to write, or a head that is none.
+    pub fn sign_head(&mut self, board: &Signer) -> Result<(), Error> {
+        let newest = heads(&self.source())?.pop();
+        let time = now_after(newest.as_ref().map(|head| head.time.as_str()));
+        self.append_head(&self.board.head(&time, board))
+    }
+
+    /// Removes the heads that go back in size or time, as few as possible, and signs a head of all entries if the last
+    /// was among them. Returns how many it removed.
+    ///
+    /// # Errors
+    /// A head that is none, another key than the board's, or a failure to read or to write.
+    pub fn repair_heads(&mut self, board: &Signer) -> Result<usize, Error> {
+        if self.state.election().manifest().board != board.public() {
+            return Err(ErrorKind::Secret { problem: "the key is not this board's" }.into());
+        }
+        let found = heads(&self.source())?;
+        let kept = in_order(&found);
+        if !kept.iter().copied().eq(&found) {
+            let text: String = kept.iter().flat_map(|head| [head.to_line(), "\n".into()]).collect();
+            let part = self.folder.join(HEADS).with_extension("part");
+            let mut file = File::create(&part)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&part, self.folder.join(HEADS))?;
+            File::open(&self.folder)?.sync_all()?;
+        }
+        if kept.last().is_none_or(|head| head.size < self.board.size()) {
+            self.sign_head(board)?;
+        }
+        Ok(found.len() - kept.len())
     }
 
     /// Adds a head.

@@ -38,6 +38,8 @@ pub enum Election {
     Backup(ElectionBackup),
     /// Put a record into an empty store, after everything in it was verified
     Restore(ElectionRestore),
+    /// Remove signed heads that go back in time, which a clock that was set back left
+    RepairHeads(ElectionRepairHeads),
 }
 
 /// A server that holds the election, in place of the organiser's directory.
@@ -146,6 +148,21 @@ pub struct ElectionRestore {
     /// The record
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
+}
+
+/// `hearith election repair-heads`.
+#[derive(Clone, Debug, Args)]
+#[command(group = clap::ArgGroup::new("place").required(true).args(["record", "store"]))]
+pub struct ElectionRepairHeads {
+    /// The folder of the record
+    #[arg(value_name = "RECORD")]
+    pub record: Option<PathBuf>,
+    /// A server's store, while no server runs over it
+    #[arg(long, value_name = "STORE")]
+    pub store: Option<Location>,
+    /// The board's key: board.json of the organiser's directory
+    #[arg(long, value_name = "FILE")]
+    pub board_key: PathBuf,
 }
 
 /// `hearith election init`.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hearith_election::{
     Board, Body, Election, Error, ErrorKind, Folder, Holder, Kind, Lines, Notice, Phase, Receipt, Record, SecretKey,
-    Signer, Source, State, Tally, now, tracker,
+    Signer, Source, State, Tally, tracker,
 };
 use hearith_election_server::client::Client;
 use hearith_paillier::SecretText;
@@ -179,8 +179,7 @@ impl Office {
     /// Ends a command: the board answers for what it has now.
     pub(super) fn sign_head(&mut self) -> Result<(), Failure> {
         let Place::Here { board, record } = &mut self.place else { return Ok(()) };
-        let head = record.board().head(&now(), board);
-        record.append_head(&head).map_err(|error| Failure::at(&self.name, error))
+        record.sign_head(board).map_err(|error| Failure::at(&self.name, error))
     }
 }
 

@@ -1,17 +1,17 @@
-//! `hearith election serve`, `backup` and `restore`.
+//! `hearith election serve`, `backup`, `restore` and `repair-heads`.
 
 use std::future::Future;
 use std::time::Duration;
 
-use hearith_election::{Folder, Holder, Source, canonical};
+use hearith_election::{Folder, Holder, Record, Source, canonical};
 use hearith_election_server::backup;
 use hearith_election_server::limits::Limits;
 use hearith_election_server::server::{Options, Server};
 use hearith_election_server::store::Store;
 use hearith_election_server::tls::Tls;
 
-use super::office::{record_folder, secret_key};
-use crate::args::{ElectionBackup, ElectionLimits, ElectionRestore, ElectionServe};
+use super::office::{of, record_folder, secret_key};
+use crate::args::{ElectionBackup, ElectionLimits, ElectionRepairHeads, ElectionRestore, ElectionServe};
 use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::input::pem;
@@ -107,6 +107,30 @@ pub(super) fn restore(session: &Session, command: &ElectionRestore) -> Result<()
     })?;
     drop(progress);
     told(session, "restored", entries)
+}
+
+/// Removes heads that go back in time from a record or a store.
+pub(super) fn repair_heads(session: &Session, command: &ElectionRepairHeads) -> Result<(), Failure> {
+    let board = secret_key(&command.board_key, Holder::Board)?;
+    let removed = match (&command.record, &command.store) {
+        (Some(place), _) => {
+            let folder = record_folder(place)?;
+            let record = Record::open(&folder, session.policy, session.engine);
+            let removed = record.and_then(|mut record| record.repair_heads(&board));
+            removed.map_err(|error| of(&folder, error))? as u64
+        }
+        (None, Some(store)) => wait(async {
+            let store = Store::open_existing(store).await?;
+            let removed = backup::repair_heads(&store, board, session.policy, session.engine).await;
+            store.close().await;
+            removed
+        })?,
+        (None, None) => return Err(Failure::new("a record or --store is missing")),
+    };
+    match session.json {
+        true => print_json(&serde_json::json!({ "removed": removed })),
+        false => print(&format!("heads removed: {removed}\n")),
+    }
 }
 
 fn told(session: &Session, what: &str, entries: u64) -> Result<(), Failure> {

@@ -165,3 +165,39 @@ fn what_cannot_be_is_refused_in_one_line() {
     place.fails("election finish club --key secret/private.json", "club: there is no tally yet");
     place.fails("election verify nowhere", "nowhere: cannot read: No such file or directory");
 }
+
+#[test]
+fn heads_of_a_record_are_repaired_with_the_boards_key() {
+    let place = voted("");
+    let heads = "club/record/heads.jsonl";
+    let text = place.read(heads);
+    let spoiled: String = text.split_inclusive('\n').rev().collect();
+    assert_ne!(spoiled, text);
+    place.write(heads, spoiled);
+    assert_eq!(place.run("election verify club/record").status, Some(1));
+    place.fails(
+        "election repair-heads club/record --board-key club/organiser.json",
+        "club/organiser.json: not the board's key",
+    );
+    let other = open("");
+    fs::copy(other.file("club/board.json"), place.file("other.json")).unwrap();
+    place.fails("election repair-heads club --board-key other.json", "club/record: the key is not this board's");
+    assert_eq!(place.run("election verify club/record").status, Some(1));
+    assert_eq!(place.ok("election repair-heads club --board-key club/board.json").text(), "heads removed: 0\n");
+    assert_eq!(place.read(heads), text);
+    place.ok("election verify club/record");
+    // A record without its last head gets one.
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    place.write(heads, lines[..lines.len() - 1].concat());
+    assert_eq!(place.run("election verify club/record").status, Some(1));
+    let run = place.ok("election repair-heads club/record --board-key club/board.json --json");
+    assert_eq!(run.text(), "{\"removed\":0}\n");
+    place.ok("election verify club/record");
+    // The same of a store.
+    place.ok("election restore --store sqlite:board.db club");
+    let store = "election repair-heads --store sqlite:board.db --board-key";
+    assert_eq!(place.ok(&format!("{store} club/board.json")).text(), "heads removed: 0\n");
+    assert_eq!(place.run(&format!("{store} other.json")).status, Some(2));
+    assert_eq!(place.run("election repair-heads --board-key club/board.json").status, Some(2));
+    assert_eq!(place.run(&format!("{store} club/board.json club")).status, Some(2));
+}

@@ -1,5 +1,6 @@
 //! Integration tests of the election server over HTTP, linked into one executable.
 
+mod clocks;
 mod common;
 mod crashes;
 mod limits;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hearith_testing::has;
 use tempfile::TempDir;
 
+use crate::clocks::{break_and_repair, go_on_after_a_clock_ahead};
 use crate::common::{Cast, code};
 use crate::load::{Acknowledged, ballots};
 use crate::process::Process;
@@ -171,4 +172,16 @@ fn two_servers_are_one_board() {
     first.kill();
     second.client().send(&cast.challenge(0, 1)).unwrap();
     assert!(second.end());
+}
+
+#[test]
+fn heads_of_two_servers_with_different_clocks_do_not_go_back() {
+    let Some(postgres) = Postgres::start() else { return };
+    let cast = Cast::new(4, false);
+    let processes = [0; 2].map(|_| Process::start(&cast, &postgres.url(), ""));
+    begin(&cast, &processes[0]);
+    let location = postgres.url().parse().unwrap();
+    go_on_after_a_clock_ahead(&cast, &location, &processes.each_ref().map(Process::client));
+    processes.into_iter().for_each(|process| assert!(process.end()));
+    break_and_repair(&cast, &location);
 }

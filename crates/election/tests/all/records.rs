@@ -5,11 +5,12 @@ use crate::common::{
 };
 use hearith_election::spread::{Overseer, Worker};
 use hearith_election::{
-    Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Kind, Notice, Of, Opening, Outcome, Phase,
-    Record, Report, Signer, Source, Step, board_file, verify,
+    Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Head, Kind, Notice, Of, Opening, Outcome, Phase,
+    Record, Report, Signer, Source, Step, board_file, in_order, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use std::io::Read as _;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// One good election for all tests that spoil its record.
@@ -581,4 +582,87 @@ fn records_in_folders_survive_a_crash_and_take_one_writer() {
     );
     let empty = tempfile::tempdir().unwrap();
     assert!(failures(&report(&Folder(empty.path().to_owned()), POLICY))[0].1.contains("there is no record here"));
+}
+
+/// Heads as a clock leaves them that was set forward and back: sizes and times.
+fn heads_of_a_bad_clock(folder: &Path) -> usize {
+    let heads = [(2, "2026-11-22T20:10:00Z"), (4, "2099-01-01T00:00:00Z"), (5, "2026-11-22T20:12:00Z")];
+    let lines = heads.map(|(size, time)| {
+        let mut board = Board::default();
+        good().lines[..size].iter().for_each(|line| board.push(line));
+        board.head(time, &good().cast.board).to_line() + "\n"
+    });
+    std::fs::write(folder.join("heads.jsonl"), lines.concat()).unwrap();
+    heads.len()
+}
+
+fn record_of_five(folder: &Path) -> Record {
+    let notices: Vec<Notice> = good().lines[..5].iter().map(|line| Entry::from_line(line).unwrap().notice).collect();
+    let mut record = Record::create(folder, notices[0].clone(), POLICY, Engine::best()).unwrap();
+    notices[1..].iter().for_each(|notice| _ = record.append(notice.clone()).unwrap());
+    record
+}
+
+#[test]
+fn a_clock_that_is_set_back_leaves_a_record_that_verifies() {
+    let place = tempfile::tempdir().unwrap();
+    let mut record = record_of_five(place.path());
+    let ahead = record.board().head("2099-01-01T00:00:00Z", &good().cast.board);
+    record.append_head(&ahead).unwrap();
+    record.append(Entry::from_line(&good().lines[5]).unwrap().notice).unwrap();
+    record.sign_head(&good().cast.board).unwrap();
+    let heads = std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap();
+    let last = Head::from_line(heads.lines().last().unwrap()).unwrap();
+    assert_eq!((last.size, last.time.as_str()), (6, "2099-01-01T00:00:00Z"));
+    assert_eq!(failures(&report(&record.source(), POLICY)), []);
+}
+
+#[test]
+fn heads_that_go_back_are_repaired_with_the_boards_key_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let mut record = record_of_five(place.path());
+    let count = heads_of_a_bad_clock(place.path());
+    assert!(!failures(&report(&record.source(), POLICY)).is_empty());
+    assert!(record.repair_heads(&good().cast.organiser).is_err());
+    assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 1);
+    assert_eq!(failures(&report(&record.source(), POLICY)), []);
+    let text = std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), count - 1);
+    assert!(!text.contains("2099"));
+    // Heads in another order are sorted.
+    let reversed: Vec<&str> = text.split_inclusive('\n').rev().collect();
+    std::fs::write(place.path().join("heads.jsonl"), reversed.concat()).unwrap();
+    assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
+    assert_eq!(std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap(), text);
+    // What is right stays as it is; where the last is missing, one is signed.
+    assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
+    assert_eq!(std::fs::read_to_string(place.path().join("heads.jsonl")).unwrap(), text);
+    std::fs::remove_file(place.path().join("heads.jsonl")).unwrap();
+    assert_eq!(record.repair_heads(&good().cast.board).unwrap(), 0);
+    assert_eq!(failures(&report(&record.source(), POLICY)), []);
+}
+
+#[test]
+fn as_many_heads_are_kept_as_can_be() {
+    let key = Signer::generate().unwrap();
+    let head = |(size, second): (u64, u32)| Head {
+        size,
+        time: format!("2026-11-22T20:15:{second:02}Z"),
+        ..Board::default().head("2026-11-22T20:15:00Z", &key)
+    };
+    // Every order of five seconds, with doubles, against all parts of it.
+    for code in 0..4_u32.pow(5) {
+        let seconds: Vec<u32> = (0..5).map(|digit| code / 4_u32.pow(digit) % 4).collect();
+        let heads: Vec<Head> = (1..).zip(&seconds).map(|(size, &second)| head((size, second))).collect();
+        let kept = in_order(&heads);
+        assert!(kept.windows(2).all(|two| two[0].time <= two[1].time && two[0].size < two[1].size));
+        let longest = (0_u32..32)
+            .filter(|part| {
+                let chosen: Vec<u32> = (0..5).filter(|at| part >> at & 1 == 1).map(|at| seconds[at as usize]).collect();
+                chosen.is_sorted()
+            })
+            .map(u32::count_ones)
+            .max();
+        assert_eq!(Some(kept.len() as u32), longest, "{seconds:?}");
+    }
 }
