@@ -1,0 +1,33 @@
+/** Who is elected by the votes: so many as the contest has seats, and nobody by lot. */
+
+import { type Contest, limits } from "../protocol/contest.ts";
+
+export interface Elected {
+  /** Candidates with the most votes, as many as there are seats, in the ballot's order. */
+  readonly elected: readonly number[];
+  /** Those with equally many votes for the seats that are left. */
+  readonly tied: readonly number[];
+  /** Seats that are left for them. */
+  readonly open: number;
+}
+
+/** Seats of a contest: as many as a voter may choose; approval is for one. */
+export function seats(contest: Contest): number {
+  return contest.method.kind === "approval" ? 1 : limits(contest).most;
+}
+
+/** Who has the most votes. Candidates without a vote are never elected, nor tied. */
+export function elected(contest: Contest, votes: readonly number[]): Elected {
+  const places = seats(contest);
+  const voted = votes.flatMap((count, candidate) => (count > 0 ? [{ candidate, count }] : []));
+  const ranked = [...voted].sort((a, b) => b.count - a.count);
+  const last = ranked[places - 1]?.count ?? 0;
+  const next = ranked[places]?.count ?? 0;
+  const tied = last > 0 && last === next;
+  const sure = voted.filter(({ count }) => (tied ? count > last : count >= Math.max(last, 1)));
+  return {
+    elected: sure.map(({ candidate }) => candidate),
+    tied: tied ? voted.filter(({ count }) => count === last).map(({ candidate }) => candidate) : [],
+    open: tied ? places - sure.length : 0,
+  };
+}
