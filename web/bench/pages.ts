@@ -59,11 +59,11 @@ async function encryptions(browser: Browser, [, method, chosen]: (typeof METHODS
   const file = canonical({ election: server.board.id, kind: "voter", secret, voter: "voter 0" });
   const buffer = Buffer.from(file);
   await page
-    .getByLabel("Your credential")
+    .getByLabel("Or your credential as a file")
     .setInputFiles({ name: "c.json", mimeType: "application/json", buffer });
   for (const at of chosen) await page.getByLabel(NAMES[at] ?? "", { exact: true }).check();
   for (let round = 0; round <= ROUNDS; round++) {
-    await page.getByRole("button", { name: "Encrypt the ballot" }).click();
+    await page.getByRole("button", { name: "Continue (nothing is sent yet)" }).click();
     await page.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
     await page.getByRole("button", { name: "Change my choice" }).click();
   }

@@ -7,6 +7,7 @@ import { type Browser, type BrowserContext, chromium, type Download, type Page }
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as base64 from "../src/protocol/base64.ts";
 import { canonical } from "../src/protocol/canonical.ts";
+import { shownCode, typedCode, withChecks } from "../src/protocol/checked.ts";
 import { publicKey } from "../src/protocol/signature.ts";
 import { Board, member, secret } from "./support/board.ts";
 import { hold, LARGE } from "./support/ceremony.ts";
@@ -22,6 +23,9 @@ const ceremony = hold(2, 3, LARGE);
 const TITLE = "Garden club 2026";
 const NAMES = ["Asters", "Begonias", "Crocuses", "Dahlias"];
 const VOTERS = ["anna", "bert", "cleo"];
+const PHONE = { width: 390, height: 844 };
+const CONTINUE = "Continue (nothing is sent yet)";
+const CHALLENGE = "Test this device first (this ballot will not count)";
 
 interface Running {
   start(): Promise<string>;
@@ -32,6 +36,8 @@ let browser: Browser;
 let server: Running;
 let url: string;
 const credentials = new Map<string, string>();
+/** The same voters' codes. */
+const codes = new Map<string, string>();
 const organiserSecret = crypto.getRandomValues(new Uint8Array(32));
 const organiserKey = canonical({
   election: null,
@@ -61,9 +67,21 @@ async function visit(context: BrowserContext, path: string, address = url): Prom
   return page;
 }
 
+/** On a phone's screen nothing is cut off at the side. */
+async function fitsPhone(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize();
+  if (!before || before.width <= PHONE.width) return;
+  await page.setViewportSize(PHONE);
+  await page.screenshot({ path: `${SHOTS}${name}-phone.png`, fullPage: true });
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  await page.setViewportSize(before);
+  expect(width, `${name} on a phone`).toBeLessThanOrEqual(PHONE.width);
+}
+
 /** Looks for what keeps people out, and takes a picture to look at. */
 async function looked(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage: true });
+  await fitsPhone(page, name);
   // Axe comes in by the debugger, which no policy of the page concerns.
   await page.evaluate(AXE);
   const found = await page.evaluate(async () => {
@@ -121,7 +139,7 @@ async function act(page: Page, name: string): Promise<void> {
 
 async function voter(name: string, options: object = {}): Promise<Page> {
   const page = await visit(await visitor(options), "vote");
-  await page.getByLabel("Your credential").setInputFiles(bytes(credentials.get(name) ?? ""));
+  await page.getByLabel("Or your credential as a file").setInputFiles(bytes(credentials.get(name) ?? ""));
   return page;
 }
 
@@ -129,14 +147,23 @@ async function voter(name: string, options: object = {}): Promise<Page> {
 async function encrypt(page: Page, flowers: string[], answer: string): Promise<string> {
   for (const flower of flowers) await page.getByRole("checkbox", { name: flower }).check();
   await page.getByRole("radio", { name: answer }).check();
-  await page.getByRole("button", { name: "Encrypt the ballot" }).click();
+  await page.getByRole("button", { name: CONTINUE }).click();
   await page.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
-  return (await page.getByTestId("tracker").innerText()).replaceAll(" ", "");
+  // What was chosen is there to be read before it is cast.
+  const shown = await page.locator("dl.chosen").innerText();
+  expect([...flowers, answer].filter((one) => !shown.includes(one))).toEqual([]);
+  const typed = typedCode(await page.getByTestId("tracker").innerText(), "tracker");
+  if ("wrong" in typed) throw new Error("the tracker's checks are wrong");
+  return typed.code;
 }
 
 async function cast(page: Page): Promise<void> {
   await page.getByRole("checkbox", { name: "I have noted the tracker." }).check();
   await page.getByRole("button", { name: "Cast this ballot" }).click();
+}
+
+function isFocused(element: Element): boolean {
+  return document.activeElement === element;
 }
 
 /** The first ballot's tracker. */
@@ -174,12 +201,66 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("button", { name: "Publish the election" }).click();
     await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
 
+    const register = page.getByRole("button", { name: "Make credentials and register" });
+    await register.click();
+    await page.getByText("The list is empty").waitFor();
+    // What is wrong with a list is said before anything is made or saved.
+    let saved = 0;
+    page.on("download", () => {
+      saved += 1;
+    });
+    await page.getByRole("textbox", { name: "Voters" }).fill("anna\nbert, 3\nAnna\ncleo, 0");
+    await register.click();
+    await page.getByText("Twice in the list: Anna. A weight must be").waitFor();
+    expect([saved, (await asked("election")).voters]).toEqual([0, 0]);
+    await looked(page, "organise-doubles");
+    // The server takes the voters, and its answer is lost.
     await page.getByRole("textbox", { name: "Voters" }).fill("anna\nbert, 3\n\ncleo");
-    const [file] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "Make credentials and register" }).click(),
-    ]);
+    await page.route("**/api/entries", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    const [file] = await Promise.all([page.waitForEvent("download"), register.click()]);
+    await page.getByText("The board has not confirmed these voters.").waitFor();
+    complaints.splice(0);
+    await page.unroute("**/api/entries");
+    await looked(page, "organise-unconfirmed");
+    // Whatever else is looked at meanwhile: there is no way to a second set of credentials.
+    await page.getByRole("link", { name: "Board" }).click();
+    await page.getByRole("link", { name: "Organise" }).click();
+    await page.getByLabel("The organiser's key").setInputFiles(bytes(organiserKey));
+    expect(await register.count()).toBe(0);
+    await page.getByRole("button", { name: "Register with the same credentials again" }).click();
+    await page.getByText("The board has these voters, with these credentials.").waitFor();
     await page.getByText("3 voters are registered").waitFor();
+    const board = await (await fetch(`${url}/record/board/00000000.jsonl`)).text();
+    expect(board.split('"kind":"voters"').length - 1).toBe(1);
+    const [table] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save codes and links" }).click(),
+    ]);
+    const [head, ...rows] = (await read(table)).matchAll(/^"(.*)","(.*)","(.*)"\r$/gm);
+    expect(head?.slice(1)).toEqual(["voter", "code", "link"]);
+    for (const [, name, code, link] of rows) {
+      codes.set(name ?? "", code ?? "");
+      expect(link).toBe(`${url}/#/vote/${code?.replaceAll(" ", "")}`);
+    }
+    expect([...codes.keys()]).toEqual(VOTERS);
+    await page.evaluate(() => {
+      window.print = () => {};
+    });
+    await page.getByRole("button", { name: "Print letters" }).click();
+    await page.emulateMedia({ media: "print" });
+    await page.getByText(codes.get("cleo") ?? "").waitFor();
+    expect(await page.getByRole("button").count()).toBe(0);
+    await page.screenshot({ path: `${SHOTS}organise-letters.png`, fullPage: true });
+    await page.emulateMedia({ media: "screen" });
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    // Nobody is registered twice.
+    await page.getByRole("textbox", { name: "Voters" }).fill("CLEO");
+    await register.click();
+    await page.getByText("On the board already: CLEO.").waitFor();
+    await page.getByRole("textbox", { name: "Voters" }).fill("");
     const lines = (await read(file)).trim().split("\n");
     for (const line of lines) credentials.set(JSON.parse(line).voter, line);
     expect([...credentials.keys()]).toEqual(VOTERS);
@@ -193,12 +274,18 @@ describe.runIf(chromiumIsThere)("an election", () => {
     const page = await voter("anna");
     await page.getByRole("group", { name: "Which flowers?" }).waitFor();
     await looked(page, "vote-choose");
-    // No more than two can be chosen.
-    await page.getByRole("checkbox", { name: "Asters" }).check();
-    await page.getByRole("checkbox", { name: "Begonias" }).check();
-    expect(await page.getByRole("checkbox", { name: "Crocuses" }).isDisabled()).toBe(true);
+    // No more than two can be chosen; what is wrong is said, and nothing is greyed out.
+    for (const flower of ["Asters", "Begonias", "Dahlias"])
+      await page.getByRole("checkbox", { name: flower }).check();
+    await page.getByText("That is 1 too many. Take one away.").waitFor();
+    await page.getByRole("button", { name: CONTINUE }).click();
+    await page.getByText("Please choose one.").waitFor();
+    expect(await page.getByRole("checkbox", { name: "Asters" }).evaluate(isFocused)).toBe(true);
+    await looked(page, "vote-missing");
     await page.getByRole("checkbox", { name: "Begonias" }).uncheck();
-    expect(await page.getByRole("button", { name: "Encrypt the ballot" }).isDisabled()).toBe(true);
+    await page.getByRole("checkbox", { name: "Dahlias" }).uncheck();
+    await page.getByRole("button", { name: CONTINUE }).click();
+    expect(await page.getByRole("radio", { name: "Yes" }).evaluate(isFocused)).toBe(true);
     const tracker = await encrypt(page, ["Crocuses"], "Yes");
     await looked(page, "vote-encrypted");
     // Looking at another page neither loses the ballot nor lets it be taken for cast.
@@ -207,7 +294,18 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("link", { name: "Back to it" }).click();
     // Nothing has been sent, and nothing can be before the tracker is noted.
     expect((await asked("election")).voted).toBe(0);
-    expect(await page.getByRole("button", { name: "Cast this ballot" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Cast this ballot" }).click();
+    await page.getByText("Please note the tracker first").waitFor();
+    const box = page.getByRole("checkbox", { name: "I have noted the tracker." });
+    expect(await box.evaluate(isFocused)).toBe(true);
+    expect((await asked("election")).voted).toBe(0);
+    // The challenge is folded away.
+    expect(await page.getByRole("button", { name: "Open this ballot" }).count()).toBe(0);
+    // The code of this ballot's address is the one on the page; so is what is copied.
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByText("Copied.").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shownCode(tracker, "tracker"));
     await cast(page);
     await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
     await looked(page, "vote-cast");
@@ -225,6 +323,8 @@ describe.runIf(chromiumIsThere)("an election", () => {
     const page = await voter("bert");
     const tracker = await encrypt(page, ["Dahlias", "Asters"], "No");
     await page.getByRole("checkbox", { name: "I have noted the tracker." }).check();
+    await page.getByText(CHALLENGE).click();
+    await looked(page, "vote-challenge");
     await page.getByRole("button", { name: "Open this ballot, do not count it" }).click();
     await page.getByRole("heading", { name: "You have NOT voted with it." }).waitFor();
     await looked(page, "vote-challenged");
@@ -252,6 +352,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
       colorScheme: "dark",
       isMobile: true,
     });
+    await page.getByText("You have already voted. You may vote again").waitFor();
     await page.getByRole("group", { name: "Which flowers?" }).waitFor();
     await looked(page, "vote-phone");
     await encrypt(page, ["Begonias", "Asters"], "Yes");
@@ -267,7 +368,20 @@ describe.runIf(chromiumIsThere)("an election", () => {
   });
 
   test("needs no mouse", async () => {
-    const page = await voter("cleo");
+    const page = await visit(await visitor(), "vote");
+    await looked(page, "vote-credential");
+    const code = codes.get("cleo") ?? "";
+    await page.getByLabel("Your voting code").focus();
+    await page.keyboard.type(code.slice(0, -1));
+    await page.keyboard.press("Enter");
+    await page.getByText("The code has 28 letters and digits; these are 27.").waitFor();
+    await page.keyboard.type(code.slice(-1) === "a" ? "b" : "a");
+    await page.keyboard.press("Enter");
+    await page.getByText("There is a mistake in the code, probably in group 7 of four.").waitFor();
+    await page.keyboard.press("Backspace");
+    await page.keyboard.type(code.slice(-1).toUpperCase());
+    await page.keyboard.press("Enter");
+    await page.getByText("You vote as cleo").waitFor();
     await page.getByRole("checkbox", { name: "Asters" }).focus();
     await page.keyboard.press("Space");
     await page.getByRole("radio", { name: "Yes" }).focus();
@@ -276,6 +390,11 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
     // The focus is where the page changed.
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("NOT CAST YET");
+    // Past changing the choice, copying and printing to the box, and from there to the act.
+    for (const name of ["Change my choice", "Copy", "Print"]) {
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(name);
+    }
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space");
     await page.keyboard.press("Tab");
@@ -283,6 +402,27 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
     await page.context().close();
+  });
+
+  test("takes a link as a credential, which it does not leave in the address", async () => {
+    const code = (codes.get("bert") ?? "").replaceAll(" ", "");
+    const page = await visit(await visitor(), `vote/${code}`);
+    await page.getByText("You vote as bert").waitFor();
+    expect(await page.evaluate(() => location.hash)).toBe("#/vote");
+    // What the server is asked for is everybody's.
+    const other = await visitor();
+    const requests: string[] = [];
+    other.on("request", (request) => requests.push(request.url() + (request.postData() ?? "")));
+    await (await visit(other, `vote/${code}`)).getByText("You vote as bert").waitFor();
+    expect(requests.filter((one) => one.includes("bert") || one.includes(code.slice(0, 8)))).toEqual([]);
+    // A code of nobody, and a tracker in place of a code.
+    const stranger = await visit(await visitor(), `vote/${withChecks("a".repeat(26), "credential")}`);
+    await stranger.getByText("This code is of no voter of this election.").waitFor();
+    await stranger.getByLabel("Your voting code").fill(shownCode(first, "tracker"));
+    await stranger.getByRole("button", { name: "Continue" }).click();
+    await stranger.getByText("This is a code for something else").waitFor();
+    for (const one of [page, stranger]) await one.context().close();
+    await other.close();
   });
 
   test("keeps a ballot that did not arrive, to be sent again", async () => {
@@ -301,7 +441,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
 
   test("refuses what is not the voter's", async () => {
     const page = await visit(await visitor(), "vote");
-    const file = page.getByLabel("Your credential");
+    const file = page.getByLabel("Or your credential as a file");
     await file.setInputFiles(bytes(organiserKey));
     await page.getByText("the file is that of a organiser").waitFor();
     await file.setInputFiles(bytes("{"));
@@ -323,8 +463,15 @@ describe.runIf(chromiumIsThere)("an election", () => {
     const page = await organiser();
     await act(page, "Close the election");
     await page.getByRole("heading", { name: "Publish the encrypted total" }).waitFor();
+    const late = await visit(await visitor({ locale: "de-DE" }), "vote");
+    await late.getByRole("heading", { name: "Die Wahl ist geschlossen." }).waitFor();
+    await late.getByText("Das Ergebnis wird ermittelt.").waitFor();
+    await looked(late, "vote-closed-de");
+    await late.context().close();
     await act(page, "Publish the encrypted total");
     await page.getByRole("heading", { name: "Trustees' shares" }).waitFor();
+    await page.getByText("0 of 2 shares that are needed have come.").waitFor();
+    await page.getByText("2 more shares are needed.").waitFor();
     await looked(page, "organise-shares");
 
     const wide = (number: bigint) =>
@@ -355,6 +502,9 @@ describe.runIf(chromiumIsThere)("an election", () => {
       expect(sent.some((body) => body.includes(s.replace(/^A+/, "").slice(0, 40)))).toBe(false);
       await looked(holder, `trustee-${trustee}`);
       await holder.context().close();
+      await page.getByRole("button", { name: "Look for new shares" }).click();
+      const from = trustee === 1 ? "1 of 2 shares that are needed have come. From: 1." : "2 of 2 shares";
+      await page.getByText(from).waitFor();
     }
     // What trustees compare does not change when one of them has shared.
     expect(roots.size).toBe(1);
@@ -362,20 +512,28 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByText("Everything is done.").waitFor();
     await page.context().close();
 
-    const reader = await visit(await visitor(), "result");
+    const reader = await visit(await visitor(), "vote");
+    await reader.getByText("The result is published.").waitFor();
+    await reader.getByRole("link", { name: "To the result" }).click();
     await reader.getByRole("button", { name: "Verify everything now" }).click();
     await reader.getByText("Everything holds.").waitFor({ timeout: 60_000 });
     await looked(reader, "result");
     const rows = await reader.locator("table.plot tr").allInnerTexts();
     // anna's last: Begonias; bert, who counts three times: Dahlias; cleo: Asters.
     expect(rows.map((row) => row.replace(/\s+/g, " ").trim())).toEqual([
-      "Asters 1 vote",
-      "Begonias 1 vote",
-      "Crocuses 0 votes",
-      "Dahlias 3 votes",
-      "Yes 2 votes",
-      "No 3 votes",
+      "Asters 1 vote 20%",
+      "Begonias 1 vote 20%",
+      "Crocuses 0 votes 0%",
+      "Dahlias 3 votes 60%",
+      "Yes 2 votes 40%",
+      "No 3 votes 60%",
     ]);
+    await reader.getByText("3 of 3 voters have voted (100%).").waitFor();
+    await reader.getByText("those who voted have 5 of 5 (100%)").waitFor();
+    const said = await reader.locator("section.card", { has: reader.locator("table.plot") }).allInnerTexts();
+    expect(said[0]).toContain("Elected: Dahlias");
+    expect(said[0]).toContain("Tie for one seat: Asters, Begonias");
+    expect(said[1]).toContain("Most votes: No");
     expect(await reader.locator("li.pass").count()).toBe(10);
     await reader.context().close();
   });
@@ -404,14 +562,16 @@ describe.runIf(chromiumIsThere)("an election in which everybody votes once", () 
     const key = { election: begun.id, kind: "voter", secret: base64.encode(anna.secret), voter: "anna" };
     const receipts: unknown[] = [];
     /** Votes; with a receipt given by somebody in between, who drops the ballot. */
-    const vote = async (answer: string, lie?: unknown) => {
+    const vote = async (answer: string, lie?: unknown, listed = true) => {
       const page = await visit(await visitor(), "vote", address);
+      const list = { voters: [{ id: "anna", voted: false }], next: null };
+      await page.route("**/api/voters*", (route) => (listed ? route.fulfill({ json: list }) : route.abort()));
       if (lie) await page.route("**/api/ballots", (route) => route.fulfill({ status: 201, json: lie }));
       page.on("response", async (response) => {
         if (response.url().endsWith("/api/ballots") && response.status() === 201)
           receipts.push(await response.json());
       });
-      await page.getByLabel("Your credential").setInputFiles(bytes(canonical(key)));
+      await page.getByLabel("Or your credential as a file").setInputFiles(bytes(canonical(key)));
       await page.getByRole("radio", { name: answer }).waitFor();
       // To choose and to encrypt takes no network.
       await page.context().setOffline(true);
@@ -439,7 +599,13 @@ describe.runIf(chromiumIsThere)("an election in which everybody votes once", () 
     await looked(here, "result-own");
     // The browser tells that the board has no such ballot.
     complaints.splice(0);
-    const second = await vote("No");
+    const again = await visit(await visitor(), "vote", address);
+    await again.getByLabel("Or your credential as a file").setInputFiles(bytes(canonical(key)));
+    await again.getByRole("heading", { name: "You have already voted." }).waitFor();
+    expect(await again.getByRole("radio").count()).toBe(0);
+    await looked(again, "vote-voted");
+    // Where the list does not come, the server refuses the ballot.
+    const second = await vote("No", undefined, false);
     await second.getByRole("heading", { name: "This ballot was refused. It does not count." }).waitFor();
     await second.getByText("You have voted already.").waitFor();
     await looked(second, "vote-refused");
@@ -493,9 +659,14 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
     await page.getByLabel("Tracker").fill("a".repeat(26));
     await page.getByRole("button", { name: "Find" }).click();
     await page.getByText("a ballot that has another tracker").waitFor();
-    await page.getByLabel("Tracker").fill("1234");
+    await page.getByLabel("Tracker").fill("123");
     await page.getByRole("button", { name: "Find" }).click();
-    await page.getByText("A tracker has 26 characters").waitFor();
+    await page.getByText("The code has 28 letters and digits; these are 3.").waitFor();
+    const wrong = shownCode(first, "tracker");
+    const other = wrong.startsWith("a") ? "b" : "a";
+    await page.getByLabel("Tracker").fill(other + wrong.slice(1));
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByText("There is a mistake in the code, probably in group 1 of four.").waitFor();
     await page.context().close();
   });
 
@@ -514,10 +685,16 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
       await page.goto(`${url}/#/vote`);
       if (id === "said") {
         await page.getByText("the server shows another election than it says").waitFor();
-        expect(await page.getByLabel("Your credential").count()).toBe(0);
+        expect(await page.getByLabel("Or your credential as a file").count()).toBe(0);
       } else {
+        // A code gives another key under another manifest, which is none of the voters'.
+        await page.getByLabel("Your voting code").fill(codes.get("anna") ?? "");
+        await page.getByRole("button", { name: "Continue" }).click();
+        await page.getByText("This code is of no voter of this election.").waitFor();
         // Voters hold the election's id, which is the hash of its key too.
-        await page.getByLabel("Your credential").setInputFiles(bytes(credentials.get("anna") ?? ""));
+        await page
+          .getByLabel("Or your credential as a file")
+          .setInputFiles(bytes(credentials.get("anna") ?? ""));
         await page.getByText("This file belongs to another election.").waitFor();
       }
       await page.context().close();
@@ -554,7 +731,7 @@ describe.runIf(chromiumIsThere)("the page by itself", () => {
     await page.reload();
     await context.setOffline(true);
     await page.reload();
-    await page.getByRole("navigation").waitFor();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await page.getByText("The server cannot be reached.").waitFor();
     await context.close();
     complaints.splice(0);
@@ -586,7 +763,7 @@ describe.runIf(chromiumIsThere)("the page by itself", () => {
     await chooser.setInputFiles(files);
     await page.getByText("Everything holds.").waitFor({ timeout: 60_000 });
     await page.getByRole("heading", { name: `The record of: ${TITLE}` }).waitFor();
-    expect(await page.locator("table.plot tr").first().innerText()).toMatch(/Asters\s+1 vote/);
+    expect(await page.locator("table.plot tr").first().innerText()).toMatch(/Asters\s+1 vote\s+20%/);
     await looked(page, "result-saved");
 
     const failing = () =>

@@ -17,7 +17,11 @@ function drawn(text: string): boolean[][] {
   );
 }
 
-test.each(["abcd efgh ijkl mnop qrst uvwx yz", "7a2zq4", "mfrggzdfmztwq2lknnwg23tpoa"])("says %s", (text) => {
+test.each([
+  "abcd efgh ijkl mnop qrst uvwx yz",
+  "7a2zq4",
+  "https://election.example/#/board/mfrggzdfmztwq2lknnwg23tpoa",
+])("says %s", (text) => {
   expect(decodeQr(drawn(text))).toBe(text);
 });
 

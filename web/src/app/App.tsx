@@ -7,7 +7,7 @@ import { Board } from "./Board.tsx";
 import { keepSetting, setting } from "./memory.ts";
 import { Organise } from "./Organise.tsx";
 import { Result } from "./Result.tsx";
-import { Alert, Context, electionOf, type Shared } from "./state.tsx";
+import { Alert, Context, electionOf, type Shared, useShared } from "./state.tsx";
 import { Trustee } from "./Trustee.tsx";
 import { LANGUAGES, type Language } from "./texts.ts";
 import { Vote } from "./Vote.tsx";
@@ -33,6 +33,19 @@ function read(overview: Overview | undefined): { election?: Shared["election"]; 
   } catch (error) {
     return { wrong: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function Links({ pages, page }: { pages: readonly Page[]; page: Page }) {
+  const { texts } = useShared();
+  return (
+    <>
+      {pages.map((name) => (
+        <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
+          {texts.nav[name]}
+        </a>
+      ))}
+    </>
+  );
 }
 
 export function App() {
@@ -96,11 +109,7 @@ export function App() {
           </p>
         )}
         <nav aria-label={texts.navigation}>
-          {(Object.keys(PAGES) as Page[]).map((name) => (
-            <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
-              {texts.nav[name]}
-            </a>
-          ))}
+          <Links pages={["vote", "board", "result"]} page={page} />
         </nav>
       </header>
       <main tabIndex={-1}>
@@ -117,11 +126,15 @@ export function App() {
         )}
         {/* A ballot that is being made is not lost by a look at another page. */}
         <div hidden={page !== "vote"}>
-          <Vote />
+          <Vote code={page === "vote" ? rest : ""} />
         </div>
         {Shown && <Shown key={page} rest={rest} />}
       </main>
       <footer>
+        <nav aria-label={texts.officials}>
+          <span>{texts.officials}:</span>
+          <Links pages={["organise", "trustee"]} page={page} />
+        </nav>
         <p>{texts.footer}</p>
         <p>
           <code>{SERVER}</code>

@@ -2,11 +2,12 @@
 
 import { useEffect, useId, useState } from "preact/hooks";
 import { readChallenge } from "../protocol/ballot.ts";
+import { shownCode, typedCode } from "../protocol/checked.ts";
 import { candidatesOf } from "../protocol/contest.ts";
 import { ballotOf } from "../protocol/state.ts";
-import { grouped, tracker as trackerOf, typed } from "../protocol/tracker.ts";
+import { tracker as trackerOf } from "../protocol/tracker.ts";
 import { voters as askVoters, type Found, Refused, tracked, type VoterPage } from "./api.ts";
-import { Alert, Chosen, Title, useAct, useShared } from "./state.tsx";
+import { Alert, Chosen, mistyped, Title, useAct, useShared } from "./state.tsx";
 
 export function Board({ rest }: { rest: string }) {
   const { texts, election } = useShared();
@@ -28,14 +29,15 @@ export function Board({ rest }: { rest: string }) {
 function Search({ first }: { first: string }) {
   const { texts } = useShared();
   const id = useId();
-  const [text, setText] = useState(grouped(typed(first) ?? first));
+  const [text, setText] = useState(() => shownTracker(first));
   const [found, setFound] = useState<Found>();
   const { busy, error, act } = useAct();
   const search = (text: string) =>
     act(async () => {
       setFound(undefined);
-      const tracker = typed(text);
-      if (!tracker) throw new Error(texts.board.invalid);
+      const typed = typedCode(text, "tracker");
+      if ("wrong" in typed) throw new Error(mistyped(typed, texts));
+      const tracker = typed.code;
       const answer = await tracked(tracker).catch((reason) => {
         throw reason instanceof Refused && reason.code === "not_found" ? new Error(texts.board.none) : reason;
       });
@@ -82,6 +84,12 @@ function Search({ first }: { first: string }) {
       {found && <Ballot found={found} />}
     </section>
   );
+}
+
+/** A tracker of an address, as voters see it. */
+function shownTracker(text: string): string {
+  const typed = typedCode(text, "tracker");
+  return "wrong" in typed ? text : shownCode(typed.code, "tracker");
 }
 
 function Ballot({ found }: { found: Found }) {

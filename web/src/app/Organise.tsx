@@ -1,21 +1,18 @@
 /** The organiser's page: each step of an election, of which the board takes only the one that comes next. */
 
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
-import * as base64 from "../protocol/base64.ts";
+import { useEffect, useId, useState } from "preact/hooks";
 import { equal } from "../protocol/bytes.ts";
-import type { Json } from "../protocol/canonical.ts";
 import { publicKey } from "../protocol/signature.ts";
 import { publish, RECORD } from "./api.ts";
 import { readSecret, type Secret, save, secretText } from "./files.ts";
 import { options } from "./memory.ts";
+import { Register } from "./Register.tsx";
+import { sharesReceived } from "./roll.ts";
 import { Setup } from "./Setup.tsx";
 import { Alert, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
 import type { Signed } from "./worker.ts";
-
-/** Voters of one entry. */
-const CHUNK = 1000;
 
 export function Organise(_: { rest: string }) {
   const { texts, election, overview } = useShared();
@@ -54,6 +51,7 @@ export function Organise(_: { rest: string }) {
       )}
       <Alert>{error}</Alert>
       {key && overview && !election && <Setup board={overview.board} secret={key.secret} />}
+      {key && election && overview && <Register secret={key.secret} more={overview.phase === "preparing"} />}
       {key && election && <Acts secret={key.secret} />}
       {key && (
         <button type="button" class="quiet" onClick={() => setKey(undefined)}>
@@ -74,7 +72,6 @@ function Acts({ secret }: { secret: Uint8Array }) {
       return (
         <>
           <p>{words.registered(overview.voters)}</p>
-          <Register secret={secret} />
           <Act
             title={words.open}
             help={words.openHelp}
@@ -102,17 +99,7 @@ function Acts({ secret }: { secret: Uint8Array }) {
       );
     case "tallied":
       return election?.trustees ? (
-        <>
-          <section class="card">
-            <h3>{words.shares}</h3>
-            <p>{words.sharesHelp(election.trustees.needed, election.trustees.keys.length)}</p>
-          </section>
-          <Act
-            title={words.result}
-            help={words.resultHelp}
-            make={(told) => work.result([RECORD, options(body.election), secret], told)}
-          />
-        </>
+        <Shares needed={election.trustees.needed} all={election.trustees.keys.length} secret={secret} />
       ) : (
         <p>{words.oneHolder}</p>
       );
@@ -121,23 +108,66 @@ function Acts({ secret }: { secret: Uint8Array }) {
   }
 }
 
+/** The shares that have come, and the result as soon as they are enough. */
+function Shares({ needed, all, secret }: { needed: number; all: number; secret: Uint8Array }) {
+  const { texts, overview, election, refresh } = useShared();
+  const words = texts.organise;
+  const [received, setReceived] = useState<ReadonlySet<number>>();
+  const { busy, error, act } = useAct();
+  const size = overview?.size ?? 0;
+  useEffect(() => act(async () => setReceived(await sharesReceived(size))), [size]);
+  const count = received?.size ?? 0;
+  const id = election?.id ?? "";
+  return (
+    <>
+      <section class="card">
+        <h3>{words.shares}</h3>
+        <p>{words.sharesHelp(needed, all)}</p>
+        {received && (
+          <p role="status">
+            <strong>{words.received(count, needed)}</strong>
+            {count > 0 && ` ${words.from([...received].sort((a, b) => a - b).join(", "))}`}
+          </p>
+        )}
+        <button type="button" class="second" aria-disabled={busy} onClick={() => act(refresh)}>
+          {words.look}
+        </button>
+        <Alert>{error}</Alert>
+      </section>
+      <Act
+        title={words.result}
+        help={words.resultHelp}
+        missing={count < needed ? words.tooFew(needed - count) : undefined}
+        make={(told) => work.result([RECORD, options(id), secret], told)}
+      />
+    </>
+  );
+}
+
 /** One entry to publish, after a second thought where there is no way back. */
 function Act(props: {
   title: string;
   help: string;
   sure?: string;
+  /** Why it cannot be done yet. */
+  missing?: string | undefined;
   make: (told: (done: number, all: number) => void) => Promise<Signed>;
   children?: ComponentChildren;
 }) {
   const { texts, refresh } = useShared();
   const id = useId();
   const [sure, setSure] = useState(props.sure === undefined);
+  const [early, setEarly] = useState(false);
   const { busy, error, progress, setProgress, act } = useAct();
-  const run = () =>
+  const missing = props.missing ?? (sure ? undefined : texts.organise.sureFirst);
+  const run = () => {
+    setEarly(missing !== undefined);
+    if (busy || missing !== undefined) return;
     act(async () => {
       await publish(await props.make(setProgress));
       await refresh();
     });
+  };
   return (
     <section class="card">
       <h3>{props.title}</h3>
@@ -153,84 +183,13 @@ function Act(props: {
           <span>{props.sure}</span>
         </label>
       )}
-      <button type="button" disabled={busy || !sure} onClick={run}>
+      <button type="button" aria-disabled={busy || props.missing !== undefined} onClick={run}>
         {props.title}
       </button>
+      {props.missing !== undefined && <p class="help">{props.missing}</p>}
+      <Alert>{early && missing}</Alert>
       {busy && <Progress label={texts.trustee.working} progress={progress} />}
       <Alert>{error}</Alert>
     </section>
-  );
-}
-
-interface Person {
-  readonly id: string;
-  readonly weight: number;
-}
-
-/** Names and weights, one a line. */
-function people(text: string): Person[] {
-  const lines = text.split("\n").map((line) => line.trim());
-  return lines
-    .filter((line) => line !== "")
-    .map((line) => {
-      const [, id = line, weight = "1"] = /^(.*?)\s*,\s*(\d+)$/.exec(line) ?? [];
-      return { id, weight: Number(weight) };
-    });
-}
-
-/** Makes keys for voters: the board gets the public halves, the organiser a file with the others. */
-function Register({ secret }: { secret: Uint8Array }) {
-  const { texts, election, refresh } = useShared();
-  const id = useId();
-  const [text, setText] = useState("");
-  const { busy, error, act } = useAct();
-  const register = () =>
-    act(async () => {
-      const made = people(text).map((person) => ({
-        ...person,
-        secret: crypto.getRandomValues(new Uint8Array(32)),
-      }));
-      // Saved first: a key that is on the board and in no file is a vote lost.
-      const lines = made.map(({ id, secret }) =>
-        secretText({ election: election?.id ?? null, kind: "voter", secret, voter: id }),
-      );
-      save("credentials.jsonl", lines.map((line) => `${line}\n`).join(""));
-      for (let first = 0; first < made.length; first += CHUNK) {
-        const voters = made
-          .slice(first, first + CHUNK)
-          .map(({ id, weight, secret }) => ({ id, key: base64.encode(publicKey(secret)), weight }));
-        const body: Json = { election: election?.id ?? "", voters };
-        await publish(await work.sign(["voters", body, secret]));
-      }
-      setText("");
-      await refresh();
-    });
-  return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        register();
-      }}
-    >
-      <h3>{texts.organise.voters}</h3>
-      <div class="field">
-        <label for={id}>{texts.organise.list}</label>
-        <p class="help" id={`${id}-help`}>
-          {texts.organise.votersHelp}
-        </p>
-        <textarea
-          id={id}
-          rows={6}
-          aria-describedby={`${id}-help`}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
-      <button type="submit" disabled={busy || people(text).length === 0}>
-        {texts.organise.register}
-      </button>
-      <Alert>{error}</Alert>
-    </form>
   );
 }

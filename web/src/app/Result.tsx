@@ -1,14 +1,16 @@
 /** The result's page: votes as bars, and a verifier that believes nobody. */
 
 import { useState } from "preact/hooks";
+import { shownCode } from "../protocol/checked.ts";
 import type { Contest } from "../protocol/contest.ts";
-import { grouped } from "../protocol/tracker.ts";
 import type { Verdict } from "../protocol/verify.ts";
 import { RECORD } from "./api.ts";
+import { elected } from "./elected.ts";
 import { options, rememberHead } from "./memory.ts";
 import { electionIn, type Place } from "./record.ts";
 import { Alert, FilesInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
+import type { Language } from "./texts.ts";
 import type { Verified } from "./worker.ts";
 
 export function Result(_: { rest: string }) {
@@ -30,10 +32,17 @@ export function Result(_: { rest: string }) {
       <Title>{texts.result.title}</Title>
       {verified && !verified.report.good && <Alert>{texts.result.wrong}</Alert>}
       {result && <Alert kind="good">{texts.result.verified}</Alert>}
+      {result && <Turnout {...verified.turnout} />}
       {result &&
         verified.election?.contests.map((contest, at) => (
-          <Plot key={contest.title} contest={contest} votes={result[at] ?? []} />
+          <Plot
+            key={contest.title}
+            contest={contest}
+            votes={result[at] ?? []}
+            weight={verified.turnout.weight}
+          />
         ))}
+      {result && <p class="help">{texts.result.rules}</p>}
       {!result && !verified && <p>{standing()}</p>}
       {election && (
         <section class="card">
@@ -67,13 +76,61 @@ export function Result(_: { rest: string }) {
   }
 }
 
-/** Votes of a contest as bars: text says all that they show. */
-function Plot({ contest, votes }: { contest: Contest; votes: readonly number[] }) {
+/** How many of the voters have voted, and by which weight if votes weigh differently. */
+function Turnout({ counted, voters, weight, allWeight }: Verified["turnout"]) {
+  const { texts, language } = useShared();
+  return (
+    <section class="card">
+      <h3>{texts.result.turnout}</h3>
+      <p>{texts.result.turnoutOf(counted, voters, percent(counted, voters, language))}</p>
+      {allWeight !== voters && (
+        <p>{texts.result.weightOf(weight, allWeight, percent(weight, allWeight, language))}</p>
+      )}
+    </section>
+  );
+}
+
+/** A part of a whole in per cent; of nothing it is 0. */
+function percent(part: number, whole: number, language: Language): string {
+  const shown = { style: "percent", maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(language, shown).format(whole === 0 ? 0 : part / whole);
+}
+
+/** Who is elected, and between whom the votes do not decide. */
+function Winners({ contest, votes }: { contest: Contest; votes: readonly number[] }) {
   const { texts } = useShared();
+  const found = elected(contest, votes);
+  const names = (some: readonly number[]) => some.map((one) => contest.candidates[one]).join(", ");
+  const [said, tie] =
+    contest.method.kind === "yes_no"
+      ? [texts.result.most, texts.result.even]
+      : [texts.result.elected, texts.result.tie];
+  return (
+    <>
+      {found.elected.length > 0 && (
+        <p>
+          {said}: <strong>{names(found.elected)}</strong>
+        </p>
+      )}
+      {found.tied.length > 0 && (
+        <p>
+          {tie(found.open)}: <strong>{names(found.tied)}</strong>
+        </p>
+      )}
+      {found.elected.length + found.tied.length === 0 && <p>{texts.result.nobody}</p>}
+    </>
+  );
+}
+
+/** Votes of a contest as bars: text says all that they show. */
+function Plot(props: { contest: Contest; votes: readonly number[]; weight: number }) {
+  const { texts, language } = useShared();
+  const { contest, votes, weight } = props;
   const most = Math.max(...votes, 1);
   return (
     <section class="card">
       <h3>{contest.title}</h3>
+      <Winners contest={contest} votes={votes} />
       <table class="plot">
         <tbody>
           {contest.candidates.map((candidate, at) => {
@@ -87,6 +144,7 @@ function Plot({ contest, votes }: { contest: Contest; votes: readonly number[] }
                   </svg>
                 </td>
                 <td>{texts.result.votes(count)}</td>
+                <td>{percent(count, weight, language)}</td>
               </tr>
             );
           })}
@@ -116,7 +174,8 @@ function Verdicts({ verified }: { verified: Verified }) {
           <ul>
             {own.map(({ tracker, index, fate }) => (
               <li key={tracker}>
-                <code>{grouped(tracker)}</code>: {texts.board.entry(index)}, {texts.result.fates[fate]}
+                <code>{shownCode(tracker, "tracker")}</code>: {texts.board.entry(index)},{" "}
+                {texts.result.fates[fate]}
               </li>
             ))}
           </ul>

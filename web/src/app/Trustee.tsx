@@ -48,7 +48,7 @@ function Share() {
         <Alert>{verified && !verified.report.good && texts.result.wrong}</Alert>
         {verified?.report.good && verified.tallied && (
           <>
-            <p>{texts.trustee.counted(verified.counted, verified.tallied.size)}</p>
+            <p>{texts.trustee.counted(verified.turnout.counted, verified.tallied.size)}</p>
             <p>
               {texts.result.root}: <code class="hash">{verified.tallied.root}</code>
             </p>

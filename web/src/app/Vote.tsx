@@ -3,17 +3,24 @@
  * are said in different words, and until one of them is done the page says that nothing has been cast.
  */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import * as base64 from "../protocol/base64.ts";
 import { canonical } from "../protocol/canonical.ts";
+import { shownCode, typedCode } from "../protocol/checked.ts";
 import { type Contest, candidatesOf, limits } from "../protocol/contest.ts";
 import { confirms, type Receipt } from "../protocol/receipt.ts";
-import { grouped } from "../protocol/tracker.ts";
-import { cast, challenge, INSECURE, Refused, tracked } from "./api.ts";
+import { publicKey } from "../protocol/signature.ts";
+import type { Phase } from "../protocol/state.ts";
+import { boardUrl, cast, challenge, INSECURE, Refused, type Standing, standing, tracked } from "./api.ts";
+import { secretOf, seedOf } from "./credential.ts";
 import { readSecret, type Secret, save } from "./files.ts";
+import { Keep } from "./Keep.tsx";
 import { rememberLeaf, rememberTracker } from "./memory.ts";
 import { Qr } from "./Qr.tsx";
-import { Alert, Chosen, explained, FileInput, Title, useAct, useShared } from "./state.tsx";
+import { registered } from "./roll.ts";
+import { Alert, Chosen, explained, FileInput, mistyped, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
+import type { Texts } from "./texts.ts";
 import type { Signed } from "./worker.ts";
 
 type Choices = readonly ReadonlySet<number>[];
@@ -22,7 +29,7 @@ type Step =
   | { readonly name: "choose" }
   | { readonly name: "encrypted"; readonly tracker: string }
   | { readonly name: "sent"; readonly tracker: string; readonly signed: Signed; readonly values?: number[][] }
-  | { readonly name: "refused"; readonly reason: string }
+  | { readonly name: "refused"; readonly reason: string; readonly closed: boolean }
   | { readonly name: "cast"; readonly tracker: string; readonly receipt: Receipt; readonly holds: boolean }
   | {
       readonly name: "shown";
@@ -31,17 +38,84 @@ type Step =
       readonly holds: boolean;
     };
 
-export function Vote() {
+export function Vote({ code }: { code: string }) {
   const { texts, election, overview } = useShared();
   const [credential, setCredential] = useState<Secret>();
-  if (!election) return <Nothing />;
+  const [linked, setLinked] = useState("");
+  useEffect(() => {
+    if (code === "") return;
+    // A link's code is a key: it stays neither in the address nor in what the back button finds.
+    history.replaceState(null, "", "#/vote");
+    setLinked(code);
+  }, [code]);
+  const leave = () => {
+    setLinked("");
+    setCredential(undefined);
+  };
+  if (!election || !overview) return <Nothing />;
+  if (overview.phase !== "open") return <NotOpen phase={overview.phase} />;
   return (
     <>
       <Title>{texts.vote.title}</Title>
-      {overview?.phase !== "open" && <p>{texts.vote.notOpen}</p>}
-      {overview?.phase === "open" && !credential && <Credential onSecret={setCredential} />}
-      {overview?.phase === "open" && credential && (
-        <Booth credential={credential} onLeave={() => setCredential(undefined)} />
+      {!credential && <Credential key={linked} linked={linked} onSecret={setCredential} />}
+      {credential && <Admission credential={credential} onLeave={leave} />}
+    </>
+  );
+}
+
+/** Before and after: when ballots are taken, or where the result is. */
+function NotOpen({ phase }: { phase: Phase }) {
+  const { texts } = useShared();
+  if (phase === "preparing") {
+    return (
+      <>
+        <Title>{texts.vote.title}</Title>
+        <p>{texts.vote.notOpenYet}</p>
+      </>
+    );
+  }
+  return (
+    <>
+      <Title>{texts.vote.closed}</Title>
+      <p>
+        {phase === "finished" ? texts.vote.resultThere : texts.vote.resultLater}{" "}
+        <a href="#/result">{texts.vote.toResult}</a>
+      </p>
+    </>
+  );
+}
+
+/** Says at once to somebody who has voted that this was done; everybody else chooses. */
+function Admission({ credential, onLeave }: { credential: Secret; onLeave: () => void }) {
+  const { texts, election } = useShared();
+  const [found, setFound] = useState<Standing>();
+  const voter = credential.voter ?? "";
+  useEffect(() => {
+    // If the server does not say, it will when the ballot is sent.
+    standing(voter).then(setFound, () => setFound("unknown"));
+  }, [voter]);
+  return (
+    <>
+      <p class="who">
+        {texts.vote.as} <strong>{voter}</strong>.{" "}
+        <button type="button" class="quiet" onClick={onLeave}>
+          {texts.forgetKey}
+        </button>
+      </p>
+      {found === undefined && <p role="status">{texts.vote.looking}</p>}
+      {found === "stranger" && <Alert>{texts.vote.stranger}</Alert>}
+      {found === "voted" && !election?.revoting && (
+        <div class="banner" role="alert">
+          <Title>{texts.vote.voted}</Title>
+          <p>{texts.vote.votedOnce}</p>
+          <p>
+            <a href="#/board">{texts.vote.toBoard}</a>
+          </p>
+        </div>
+      )}
+      {found === "voted" && election?.revoting && <Alert kind="warn">{texts.vote.votedBefore}</Alert>}
+      {(found === "new" || found === "unknown" || (found === "voted" && election?.revoting)) && (
+        <Booth credential={credential} />
       )}
     </>
   );
@@ -57,9 +131,29 @@ function Nothing() {
   );
 }
 
-function Credential({ onSecret }: { onSecret: (secret: Secret) => void }) {
+/** Asks for the voter's key: as a code, which a link may have brought, or as a file. */
+function Credential(props: { linked: string; onSecret: (secret: Secret) => void }) {
   const { texts, election } = useShared();
+  const { linked, onSecret } = props;
+  const id = useId();
+  const [text, setText] = useState(linked);
   const [error, setError] = useState<string>();
+  const { busy, error: failed, act } = useAct();
+  const use = (text: string) =>
+    act(async () => {
+      setError(undefined);
+      const typed = typedCode(text, "credential");
+      if ("wrong" in typed) throw new Error(mistyped(typed, texts));
+      const secret = secretOf(election?.id ?? "", seedOf(typed.code));
+      const key = base64.encode(publicKey(secret));
+      // The code itself says of which voter it is to nobody: the list is read, and the key looked for in it.
+      const found = [...(await registered())].find(([, other]) => other === key);
+      if (!found) throw new Error(texts.vote.codeUnknown);
+      onSecret({ election: election?.id ?? null, kind: "voter", secret, voter: found[0] });
+    });
+  useEffect(() => {
+    if (linked !== "") use(linked);
+  }, []);
   const read = (text: string) => {
     try {
       const secret = readSecret(text, "voter");
@@ -70,15 +164,46 @@ function Credential({ onSecret }: { onSecret: (secret: Secret) => void }) {
     }
   };
   return (
-    <section class="card">
-      <FileInput label={texts.vote.credential} help={texts.vote.credentialHelp} onText={read} />
-      <Alert>{error}</Alert>
-    </section>
+    <>
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!busy) use(text);
+        }}
+      >
+        <div class="field">
+          <label for={id}>{texts.vote.code}</label>
+          <p class="help" id={`${id}-help`}>
+            {texts.vote.codeHelp}
+          </p>
+          <input
+            id={id}
+            class="code"
+            value={text}
+            spellcheck={false}
+            autocomplete="off"
+            autocapitalize="none"
+            placeholder="xxxx xxxx xxxx xxxx xxxx xxxx xxxx"
+            aria-describedby={`${id}-help`}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </div>
+        <button type="submit" aria-disabled={busy}>
+          {busy ? texts.loading : texts.vote.useCode}
+        </button>
+        <Alert>{failed}</Alert>
+      </form>
+      <section class="card">
+        <FileInput label={texts.vote.credential} help={texts.vote.credentialHelp} onText={read} />
+        <Alert>{error}</Alert>
+      </section>
+    </>
   );
 }
 
 /** From the choice to what was done with it. */
-function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => void }) {
+function Booth({ credential }: { credential: Secret }) {
   const { texts, election, overview, setPending } = useShared();
   const contests = election?.contests ?? [];
   const [choices, setChoices] = useState<Choices>(() => contests.map(() => new Set<number>()));
@@ -129,7 +254,8 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
   const send = (sent: Extract<Step, { name: "sent" }>) =>
     deliver(sent).catch((error) => {
       if (!(error instanceof Refused && error.definite)) throw error;
-      setStep({ name: "refused", reason: explained(error, texts) });
+      const closed = error.code === "phase";
+      setStep({ name: "refused", closed, reason: closed ? texts.vote.closed : explained(error, texts) });
     });
   const deliver = async ({ tracker, signed, values }: Extract<Step, { name: "sent" }>) => {
     const receipt = await (values ? challenge : cast)(signed);
@@ -143,12 +269,6 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
 
   return (
     <>
-      <p class="who">
-        {texts.vote.as} <strong>{voter}</strong>.{" "}
-        <button type="button" class="quiet" onClick={onLeave}>
-          {texts.forgetKey}
-        </button>
-      </p>
       <Steps step={step} />
       {step.name === "choose" && (
         <Choose contests={contests} choices={choices} onChoices={setChoices} busy={busy} onDone={encrypt} />
@@ -156,6 +276,8 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
       {step.name === "encrypted" && (
         <Decide
           tracker={step.tracker}
+          contests={contests}
+          choices={choices}
           busy={busy}
           onCast={() => act(decide(step.tracker, "cast"))}
           onChallenge={() => act(decide(step.tracker, "challenge"))}
@@ -174,7 +296,7 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
           onAgain={anew}
         />
       )}
-      {step.name === "refused" && <RefusedStep reason={step.reason} onAgain={anew} />}
+      {step.name === "refused" && <RefusedStep {...step} onAgain={anew} />}
       {step.name === "cast" && <Cast {...step} onAgain={election.revoting ? anew : undefined} />}
       {step.name === "shown" && <Shown {...step} contests={contests} onAgain={anew} />}
       <Alert>{error}</Alert>
@@ -184,7 +306,7 @@ function Booth({ credential, onLeave }: { credential: Secret; onLeave: () => voi
 
 function Steps({ step }: { step: Step }) {
   const { texts } = useShared();
-  const at = { choose: 0, encrypted: 2, sent: 2, refused: 2, cast: 3, shown: 3 }[step.name];
+  const at = { choose: 0, encrypted: 1, sent: 2, refused: 2, cast: 3, shown: 3 }[step.name];
   return (
     <ol class="steps">
       {texts.vote.steps.map((name, index) => (
@@ -205,16 +327,22 @@ function Choose(props: {
 }) {
   const { texts } = useShared();
   const { contests, choices, onChoices } = props;
-  const complete = contests.every((contest, at) => {
-    const { least, most } = limits(contest);
-    const count = choices[at]?.size ?? 0;
-    return count >= least && count <= most;
-  });
+  const [asked, setAsked] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const wrong = contests.map((contest, at) => missing(contest, choices[at]?.size ?? 0, texts));
+  const submit = () => {
+    if (props.busy) return;
+    const at = wrong.findIndex((one) => one !== undefined);
+    if (at < 0) return props.onDone();
+    setAsked(true);
+    form.current?.querySelector<HTMLInputElement>(`input[name="contest-${at}"]`)?.focus();
+  };
   return (
     <form
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (complete && !props.busy) props.onDone();
+        submit();
       }}
     >
       {contests.map((contest, at) => (
@@ -223,25 +351,35 @@ function Choose(props: {
           contest={contest}
           name={`contest-${at}`}
           chosen={choices[at] ?? new Set()}
+          missing={asked || (choices[at]?.size ?? 0) > limits(contest).most ? wrong[at] : undefined}
           onChosen={(chosen) => onChoices(choices.map((one, other) => (other === at ? chosen : one)))}
         />
       ))}
-      <p class="help">{texts.vote.encryptHelp}</p>
-      <button type="submit" disabled={!complete || props.busy}>
+      <button type="submit" aria-disabled={props.busy}>
         {props.busy ? texts.vote.encrypting : texts.vote.encrypt}
       </button>
     </form>
   );
 }
 
+/** What is still wrong with so many chosen; undefined if nothing is. */
+function missing(contest: Contest, count: number, texts: Texts): string | undefined {
+  const { least, most } = limits(contest);
+  if (count > most) return texts.vote.tooMany(count - most);
+  if (count < least) return least === 1 ? texts.vote.missingOne : texts.vote.missing(least - count);
+  return undefined;
+}
+
 function Question(props: {
   contest: Contest;
   name: string;
   chosen: ReadonlySet<number>;
+  missing: string | undefined;
   onChosen: (chosen: ReadonlySet<number>) => void;
 }) {
   const { texts } = useShared();
   const { contest, name, chosen, onChosen } = props;
+  const id = useId();
   const { least, most } = limits(contest);
   const single = least === 1 && most === 1;
   const { method } = contest;
@@ -258,9 +396,9 @@ function Question(props: {
     onChosen(changed);
   };
   return (
-    <fieldset class="card">
+    <fieldset class="card" aria-describedby={`${id}-rule ${id}-missing`}>
       <legend>{contest.title}</legend>
-      <p class="help">
+      <p class="help" id={`${id}-rule`}>
         {rule} {!single && <output>{texts.vote.chosen(chosen.size, most)}</output>}
       </p>
       {contest.candidates.map((candidate, at) => {
@@ -271,13 +409,15 @@ function Question(props: {
               type={single ? "radio" : "checkbox"}
               name={name}
               checked={on}
-              disabled={!single && !on && chosen.size >= most}
               onChange={(event) => change(at, event.currentTarget.checked)}
             />
             <span>{candidate}</span>
           </label>
         );
       })}
+      <div id={`${id}-missing`}>
+        <Alert>{props.missing}</Alert>
+      </div>
     </fieldset>
   );
 }
@@ -289,16 +429,22 @@ function Tracker({ tracker }: { tracker: string }) {
       <div>
         <h3>{texts.vote.tracker}</h3>
         <p>
-          <code data-testid="tracker">{grouped(tracker)}</code>
+          <code data-testid="tracker">{shownCode(tracker, "tracker")}</code>
         </p>
+        <Keep text={shownCode(tracker, "tracker")} />
       </div>
-      <Qr text={tracker} label={texts.vote.qr} />
+      <figure>
+        <Qr text={boardUrl(tracker)} label={texts.vote.qr} />
+        <figcaption class="help">{texts.vote.qrHelp}</figcaption>
+      </figure>
     </div>
   );
 }
 
 function Decide(props: {
   tracker: string;
+  contests: readonly Contest[];
+  choices: Choices;
   busy: boolean;
   onCast: () => void;
   onChallenge: () => void;
@@ -306,7 +452,15 @@ function Decide(props: {
 }) {
   const { texts, election } = useShared();
   const [noted, setNoted] = useState(false);
-  const blocked = !noted || props.busy;
+  /** Which act was asked for before the tracker was noted. */
+  const [early, setEarly] = useState(false);
+  const box = useRef<HTMLInputElement>(null);
+  const once = (act: () => void) => () => {
+    if (props.busy) return;
+    if (noted) return act();
+    setEarly(true);
+    box.current?.focus();
+  };
   return (
     <>
       <div class="banner" role="alert">
@@ -314,39 +468,47 @@ function Decide(props: {
         <p>{texts.vote.notCastHelp}</p>
       </div>
       <section class="card">
+        <h3>{texts.vote.yours}</h3>
+        <Chosen
+          contests={props.contests}
+          chosen={props.choices.map((chosen) => [...chosen].sort((a, b) => a - b))}
+        />
+        <button type="button" class="second" aria-disabled={props.busy} onClick={props.onBack}>
+          {texts.vote.back}
+        </button>
+      </section>
+      <section class="card">
         <Tracker tracker={props.tracker} />
         <p class="help">{texts.vote.trackerHelp}</p>
         <label class="choice">
           <input
+            ref={box}
             type="checkbox"
             checked={noted}
-            onChange={(event) => setNoted(event.currentTarget.checked)}
+            onChange={(event) => {
+              setNoted(event.currentTarget.checked);
+              setEarly(false);
+            }}
           />
           <span>{texts.vote.noted}</span>
         </label>
+        <Alert>{early && texts.vote.noteFirst}</Alert>
       </section>
-      <div class="acts">
-        <section class="card cast">
-          <h3>{texts.vote.castTitle}</h3>
-          <p>{texts.vote.castHelp}</p>
-          <p>{election?.revoting ? texts.vote.castRevoting : texts.vote.castOnce}</p>
-          <button type="button" disabled={blocked} onClick={props.onCast}>
-            {texts.vote.cast}
-          </button>
-        </section>
-        <section class="card challenge">
-          <h3>{texts.vote.challengeTitle}</h3>
-          <p>{texts.vote.challengeHelp}</p>
-          <button type="button" class="second" disabled={blocked} onClick={props.onChallenge}>
-            {texts.vote.challenge}
-          </button>
-        </section>
-      </div>
-      <p>
-        <button type="button" class="quiet" disabled={props.busy} onClick={props.onBack}>
-          {texts.vote.back}
+      <section class="card cast">
+        <h3>{texts.vote.castTitle}</h3>
+        <p>{texts.vote.castHelp}</p>
+        <p>{election?.revoting ? texts.vote.castRevoting : texts.vote.castOnce}</p>
+        <button type="button" class="large" aria-disabled={props.busy} onClick={once(props.onCast)}>
+          {texts.vote.cast}
         </button>
-      </p>
+      </section>
+      <details class="card challenge">
+        <summary>{texts.vote.challengeTitle}</summary>
+        <p>{texts.vote.challengeHelp}</p>
+        <button type="button" class="second" aria-disabled={props.busy} onClick={once(props.onChallenge)}>
+          {texts.vote.challenge}
+        </button>
+      </details>
     </>
   );
 }
@@ -366,6 +528,7 @@ function Sent(props: {
     <>
       <div class="banner" role="alert">
         <Title>{texts.vote.unsure}</Title>
+        <p>{texts.vote.unsureHelp}</p>
       </div>
       <section class="card">
         <Tracker tracker={props.tracker} />
@@ -383,17 +546,22 @@ function Sent(props: {
 }
 
 /** When the server has said no: nothing was cast. */
-function RefusedStep({ reason, onAgain }: { reason: string; onAgain: () => void }) {
+function RefusedStep(props: { reason: string; closed: boolean; onAgain: () => void }) {
   const { texts } = useShared();
+  const { reason, closed, onAgain } = props;
   return (
     <>
       <div class="banner" role="alert">
         <Title>{texts.vote.refused}</Title>
-        <p>{reason}</p>
+        <p>
+          {reason} {closed && <a href="#/result">{texts.vote.toResult}</a>}
+        </p>
       </div>
-      <button type="button" class="second" onClick={onAgain}>
-        {texts.vote.next}
-      </button>
+      {!closed && (
+        <button type="button" class="second" onClick={onAgain}>
+          {texts.vote.next}
+        </button>
+      )}
     </>
   );
 }

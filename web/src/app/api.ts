@@ -88,8 +88,33 @@ function post<T>(path: string, value: Json): Promise<T> {
   return ask(path, { method: "POST", body, headers: { "Content-Type": "application/json" } });
 }
 
+/** The address by which a voter votes with a code: what is after # stays in the browser. */
+export function voteUrl(code: string): string {
+  return `${SERVER}/#/vote/${code}`;
+}
+
+/** The address of the board's page, of a ballot on it. */
+export function boardUrl(tracker: string): string {
+  return `${SERVER}/#/board/${tracker}`;
+}
+
 export const overview = () => ask<Overview>("election");
 export const voters = (from: number) => ask<VoterPage>(`voters?from=${from}`);
+
+/** Whether a voter is on the board's list and has a ballot there, as the server says; unknown where it does not. */
+export type Standing = "new" | "voted" | "stranger" | "unknown";
+
+/** Reads the list up to this voter: nobody is asked for by name. */
+export async function standing(voter: string): Promise<Standing> {
+  for (let from: number | null = 0; from !== null; ) {
+    const page: VoterPage = await voters(from);
+    const found = page.voters.find(({ id }) => id === voter);
+    if (found) return found.voted ? "voted" : "new";
+    from = page.next;
+  }
+  return "stranger";
+}
+
 export const tracked = (tracker: string) => ask<Found>(`ballots/${tracker}`);
 export const cast = ({ body, signature }: Signed) => post<Receipt>("ballots", { body, signature });
 export const challenge = ({ body, signature }: Signed) => post<Receipt>("challenges", { body, signature });

@@ -3,6 +3,7 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import { canonical } from "../protocol/canonical.ts";
+import type { TypedCode } from "../protocol/checked.ts";
 import type { Contest } from "../protocol/contest.ts";
 import { type Election, readElection } from "../protocol/entry.ts";
 import { hexHash } from "../protocol/hash.ts";
@@ -37,13 +38,26 @@ export function electionOf(overview: Overview): (Election & { readonly id: strin
   return { ...readElection(overview.manifest), id };
 }
 
+/** Codes that leave open what it is that is wrong. */
+const VAGUE = new Set(["bad_request", "unproven", "internal", "unknown"]);
+
 /** An error in the language of the page, as far as its code is known. */
 export function explained(error: unknown, texts: Texts): string {
   if (error instanceof Refused) {
     if (error.code === undefined) return `${texts.offline} ${texts.unsure}`;
-    return texts.errors[error.code] ?? error.message;
+    const words = texts.errors[error.code];
+    // What exactly is wrong only the server can say, in its language.
+    if (words !== undefined) return VAGUE.has(error.code) ? `${words} (${error.message})` : words;
+    return error.message;
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Why what was typed is no code of its kind. */
+export function mistyped(typed: Extract<TypedCode, { wrong: string }>, texts: Texts): string {
+  if (typed.wrong === "length") return texts.codes.length(typed.count);
+  if (typed.wrong === "kind") return texts.codes.kind;
+  return typed.group === undefined ? texts.codes.check : texts.codes.group(typed.group);
 }
 
 /** An act that takes a while: whether it runs, how far it is, and how it failed. */

@@ -38,8 +38,13 @@ export interface Verified {
   readonly root: string;
   /** The board up to its total, if it has one. */
   readonly tallied: Verifier["tallied"];
-  /** Ballots that count. */
-  readonly counted: number;
+  /** Ballots that count and voters, and what each of them weigh together. */
+  readonly turnout: {
+    readonly counted: number;
+    readonly voters: number;
+    readonly weight: number;
+    readonly allWeight: number;
+  };
   /** What became of those that this browser sent. */
   readonly own: readonly Own[];
 }
@@ -117,8 +122,9 @@ export const tasks = {
       state.phase === "empty"
         ? undefined
         : { title: state.election.title, contests: state.election.contests };
-    const { counted } = state.turnout;
-    return { report: last.finish(), election, size, root, tallied, counted, own: last.own };
+    const allWeight = [...state.voters.values()].reduce((sum, voter) => sum + voter.weight, 0);
+    const turnout = { ...state.turnout, voters: state.voters.size, allWeight };
+    return { report: last.finish(), election, size, root, tallied, turnout, own: last.own };
   },
 
   async tally(url: string, options: Options, secret: Uint8Array, progress: Progress): Promise<Signed> {

@@ -16,6 +16,7 @@ const MASKS: ((y: number, x: number) => boolean)[] = [
 /** Whether a module belongs to a pattern that every code of this size has. */
 function isFixed(y: number, x: number, size: number): boolean {
   const corner = (y < 9 && x < 9) || (y < 9 && x >= size - 8) || (y >= size - 8 && x < 9);
+  // Up to version 6 there is one alignment pattern, from version 2 on.
   const aligned = size > 21 && Math.abs(y - (size - 7)) <= 2 && Math.abs(x - (size - 7)) <= 2;
   return corner || aligned || y === 6 || x === 6;
 }
@@ -23,10 +24,12 @@ function isFixed(y: number, x: number, size: number): boolean {
 /** The text of a code without its border. */
 export function decodeQr(modules: Modules): string {
   const size = modules.length;
-  if (size > 29) throw new Error(`a code of ${size} modules may have several blocks`);
   const dark = (y: number, x: number) => modules[y]?.[x] === true;
   // The format's fifteen bits begin along row 8: two of level, three of the mask, under a mask of their own.
   const format = [0, 1, 2, 3, 4].reduce((bits, x) => 2 * bits + Number(dark(8, x)), 0) ^ 0b10101;
+  // Level L has one block up to version 5, level M up to 3.
+  const most = format >> 3 === 1 ? 37 : 29;
+  if (size > most) throw new Error(`a code of ${size} modules may have several blocks`);
   const mask = MASKS[format & 7] as (y: number, x: number) => boolean;
   const bits: number[] = [];
   let up = true;

@@ -1,0 +1,61 @@
+/** What each voter is sent: the code, its link and its QR code, to print or as a table. */
+
+import { useEffect, useState } from "preact/hooks";
+import { shownCode, withChecks } from "../protocol/checked.ts";
+import { SERVER, voteUrl } from "./api.ts";
+import type { Made } from "./credential.ts";
+import { Qr } from "./Qr.tsx";
+import { useShared } from "./state.tsx";
+
+function link(code: string): string {
+  return voteUrl(withChecks(code, "credential"));
+}
+
+/** A table (RFC 4180) of names, codes and links. */
+export function lettersTable(made: readonly Made[]): string {
+  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const rows = made.map(({ id, code }) => [id, shownCode(code, "credential"), link(code)]);
+  return [["voter", "code", "link"], ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
+}
+
+/** A button that prints a letter a voter. The letters are in the page while they are printed, and only on paper. */
+export function Letters({ made }: { made: readonly Made[] }) {
+  const { texts, election } = useShared();
+  const words = texts.organise;
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    if (!shown) return;
+    const done = () => setShown(false);
+    addEventListener("afterprint", done);
+    print();
+    return () => removeEventListener("afterprint", done);
+  }, [shown]);
+  return (
+    <>
+      <button type="button" class="second" onClick={() => setShown(true)}>
+        {words.printLetters}
+      </button>
+      {shown && (
+        <div class="letters">
+          {made.map(({ id, code }) => (
+            <section key={id}>
+              <h2>{election?.title}</h2>
+              <p>
+                {words.letterFor} <strong>{id}</strong>
+              </p>
+              <p>{words.letter}</p>
+              <Qr text={link(code)} label={words.letterQr} />
+              <p>
+                {words.letterAddress} <strong>{SERVER}</strong>
+              </p>
+              <p>
+                {texts.vote.code}: <code>{shownCode(code, "credential")}</code>
+              </p>
+              <p class="help">{words.letterSecret}</p>
+            </section>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,170 @@
+/**
+ * Voters to register. Their keys are made once, saved, and kept until the board shows them: where an answer is lost the
+ * same voters are sent again with the same keys, and those that the board has are not sent twice.
+ */
+
+import { useEffect, useId, useState } from "preact/hooks";
+import type { Json } from "../protocol/canonical.ts";
+import { publish } from "./api.ts";
+import { type Made, make } from "./credential.ts";
+import { save, secretText } from "./files.ts";
+import { Letters, lettersTable } from "./Letters.tsx";
+import { type Problem, people, problems } from "./people.ts";
+import { registered } from "./roll.ts";
+import { Alert, useAct, useShared } from "./state.tsx";
+import { work } from "./tasks.ts";
+import type { Texts } from "./texts.ts";
+
+/** Voters of one entry. */
+const CHUNK = 1000;
+
+/** Voters whose keys are made. */
+interface Batch {
+  readonly election: string;
+  readonly made: readonly Made[];
+  /** Whether the board has been seen to have all of them. */
+  confirmed: boolean;
+}
+
+/** Outlives the page's parts: looking at another page loses no key. */
+let batch: Batch | undefined;
+
+/** The file of all credentials, a line a voter, as the command line reads them. */
+function credentialsFile({ election, made }: Batch): string {
+  const lines = made.map(({ id, secret }) => secretText({ election, kind: "voter", secret, voter: id }));
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Sends those that the board does not have. Fails, with nothing sent, where it has one of them with another key. */
+async function deliver({ election, made }: Batch, secret: Uint8Array, texts: Texts): Promise<void> {
+  const there = await registered();
+  const missing = made.filter(({ id, key }) => there.get(id) !== key);
+  const taken = missing.filter(({ id }) => there.has(id)).map(({ id }) => id);
+  if (taken.length > 0) throw new Error(texts.organise.problems.registered(taken.join(", ")));
+  for (let first = 0; first < missing.length; first += CHUNK) {
+    const voters = missing.slice(first, first + CHUNK).map(({ id, key, weight }) => ({ id, key, weight }));
+    const body: Json = { election, voters };
+    await publish(await work.sign(["voters", body, secret]));
+  }
+}
+
+function said(found: readonly Problem[], texts: Texts): string {
+  const kinds = [...new Set(found.map(({ kind }) => kind))];
+  const names = (kind: Problem["kind"]) => found.filter((one) => one.kind === kind).map(({ id }) => id);
+  return kinds.map((kind) => texts.organise.problems[kind](names(kind).join(", "))).join(" ");
+}
+
+/** Credentials that were made, for as long as they are not handed out, and while there may be more a form for them. */
+export function Register({ secret, more }: { secret: Uint8Array; more: boolean }) {
+  const { texts, election, refresh } = useShared();
+  const words = texts.organise;
+  const id = useId();
+  const [text, setText] = useState("");
+  const [current, setCurrent] = useState(batch?.election === election?.id ? batch : undefined);
+  const { busy, error, act } = useAct();
+  const keep = (next: Batch | undefined) => {
+    batch = next;
+    setCurrent(next);
+  };
+  const unsure = current !== undefined && !current.confirmed;
+  useEffect(() => {
+    if (!unsure) return undefined;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", warn);
+    return () => removeEventListener("beforeunload", warn);
+  }, [unsure]);
+
+  const send = async (one: Batch) => {
+    await deliver(one, secret, texts);
+    keep({ ...one, confirmed: true });
+    setText("");
+    await refresh();
+  };
+  const register = () =>
+    act(async () => {
+      const list = people(text);
+      if (list.length === 0) throw new Error(words.noVoters);
+      const found = problems(list, (await registered()).keys());
+      if (found.length > 0) throw new Error(said(found, texts));
+      const id = election?.id ?? "";
+      const one = {
+        election: id,
+        made: list.map((each) => make(id, each.id, each.weight)),
+        confirmed: false,
+      };
+      // Saved first: a key that is on the board and in no file is a vote lost.
+      keep(one);
+      save("credentials.jsonl", credentialsFile(one));
+      await send(one);
+    });
+
+  return (
+    <>
+      {current && (
+        <section class="card has-letters">
+          <h3>{words.made(current.made.length)}</h3>
+          {unsure && !busy && <Alert>{words.unconfirmed}</Alert>}
+          {unsure && (
+            <p>
+              <button type="button" aria-disabled={busy} onClick={() => busy || act(() => send(current))}>
+                {words.sendAgain}
+              </button>
+            </p>
+          )}
+          {!unsure && <Alert kind="good">{words.confirmed}</Alert>}
+          <p class="help">{words.madeHelp}</p>
+          <p class="keep">
+            <button
+              type="button"
+              class="second"
+              onClick={() => save("credentials.jsonl", credentialsFile(current))}
+            >
+              {words.saveFile}
+            </button>
+            <button
+              type="button"
+              class="second"
+              onClick={() => save("codes.csv", lettersTable(current.made))}
+            >
+              {words.saveCodes}
+            </button>
+            <Letters made={current.made} />
+          </p>
+          {!unsure && (
+            <button type="button" class="quiet" onClick={() => keep(undefined)}>
+              {words.forgetCodes}
+            </button>
+          )}
+        </section>
+      )}
+      {more && !unsure && (
+        <form
+          class="card"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!busy) register();
+          }}
+        >
+          <h3>{words.voters}</h3>
+          <div class="field">
+            <label for={id}>{words.list}</label>
+            <p class="help" id={`${id}-help`}>
+              {words.votersHelp}
+            </p>
+            <textarea
+              id={id}
+              rows={6}
+              aria-describedby={`${id}-help`}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          </div>
+          <button type="submit" aria-disabled={busy}>
+            {words.register}
+          </button>
+        </form>
+      )}
+      <Alert>{error}</Alert>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * A voter's credential as a code: 128 random bits, from which the voter's key under one election follows. The code
+ * names no election, and yet belongs to one: under another manifest, whose key somebody else may hold, it gives a key
+ * that nobody could have registered there without knowing the code.
+ */
+
+import * as base64 from "../protocol/base64.ts";
+import { concat, utf8 } from "../protocol/bytes.ts";
+import { ALPHABET } from "../protocol/checked.ts";
+import { ensure } from "../protocol/errors.ts";
+import { sha256 } from "../protocol/hash.ts";
+import { publicKey } from "../protocol/signature.ts";
+
+const SEED_BYTES = 16;
+
+/** A voter of an election that is being set up, with the code that the voter's key comes from. */
+export interface Made {
+  readonly id: string;
+  readonly weight: number;
+  /** The 26 characters of the code, without its checks. */
+  readonly code: string;
+  readonly secret: Uint8Array;
+  /** The key's public half, as the board has it. */
+  readonly key: string;
+}
+
+/** The secret of a voter's key: SHA-256 of a name, the election's id and the seed. */
+export function secretOf(election: string, seed: Uint8Array): Uint8Array {
+  return sha256(concat(utf8(`hearith-election 1 credential\n${election}\n`), seed));
+}
+
+/** A seed's 128 bits and two zeros, five in a character. */
+export function codeOf(seed: Uint8Array): string {
+  const bits = Array.from(seed, (byte) => byte.toString(2).padStart(8, "0")).join("");
+  const groups = bits.match(/.{1,5}/g) ?? [];
+  return groups.map((group) => ALPHABET.charAt(Number.parseInt(group.padEnd(5, "0"), 2))).join("");
+}
+
+/** The seed of 26 characters. Fails where the last two bits are not zero: no code has them. */
+export function seedOf(code: string): Uint8Array {
+  const bits = [...code].map((one) => ALPHABET.indexOf(one).toString(2).padStart(5, "0")).join("");
+  ensure(bits.length === 8 * SEED_BYTES + 2 && bits.endsWith("00"), "this is no voting code");
+  const bytes = bits.match(/.{8}/g) ?? [];
+  return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2));
+}
+
+/** A new code for a voter. */
+export function make(election: string, id: string, weight: number): Made {
+  const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));
+  const secret = secretOf(election, seed);
+  return { id, weight, code: codeOf(seed), secret, key: base64.encode(publicKey(secret)) };
+}
