@@ -69,7 +69,9 @@ describe("a secret's file", () => {
     expect(readSecret(`${secretText(secret)}\n`, "voter")).toEqual(secret);
   });
   test("is refused for another purpose, or with anything else in it", () => {
-    expect(() => readSecret(secretText(secret), "organiser")).toThrow("voter");
+    expect(() => readSecret(secretText(secret), "organiser")).toThrow("the file is the voter's key");
+    expect(() => readSecret(SHARE, "voter")).toThrow("a trustee's share");
+    expect(() => readSecret("PK", "voter")).toThrow("no JSON");
     expect(() => readSecret(secretText({ ...secret, voter: null }), "voter")).toThrow("whose");
     expect(() => readSecret(secretText({ ...secret, secret: new Uint8Array(31) }), "voter")).toThrow(
       "31 bytes",

@@ -201,6 +201,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("button", { name: "Publish the election" }).click();
     await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
 
+    await page.getByText("No voters are registered yet.").waitFor();
     const register = page.getByRole("button", { name: "Make credentials and register" });
     await register.click();
     await page.getByText("The list is empty").waitFor();
@@ -224,6 +225,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByText("The board has not confirmed these voters.").waitFor();
     complaints.splice(0);
     await page.unroute("**/api/entries");
+    await page.getByText("Register the voters above first").waitFor();
     await looked(page, "organise-unconfirmed");
     // Whatever else is looked at meanwhile: there is no way to a second set of credentials.
     await page.getByRole("link", { name: "Board" }).click();
@@ -306,6 +308,11 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("button", { name: "Copy" }).click();
     await page.getByText("Copied.").waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shownCode(tracker, "tracker"));
+    // On paper there is the tracker, and nothing of how anybody votes.
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByTestId("tracker").isVisible()).toBe(true);
+    expect(await page.locator("dl.chosen").isVisible()).toBe(false);
+    await page.emulateMedia({ media: "screen" });
     await cast(page);
     await page.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
     await looked(page, "vote-cast");
@@ -443,9 +450,9 @@ describe.runIf(chromiumIsThere)("an election", () => {
     const page = await visit(await visitor(), "vote");
     const file = page.getByLabel("Or your credential as a file");
     await file.setInputFiles(bytes(organiserKey));
-    await page.getByText("the file is that of a organiser").waitFor();
+    await page.getByText("it is the organiser's key.").waitFor();
     await file.setInputFiles(bytes("{"));
-    await page.getByText("the file is no JSON").waitFor();
+    await page.getByText("it cannot be read, or is of another kind.").waitFor();
     const other = { ...JSON.parse(credentials.get("anna") ?? ""), election: "0".repeat(64) };
     await file.setInputFiles(bytes(canonical(other)));
     await page.getByText("This file belongs to another election.").waitFor();

@@ -10,7 +10,7 @@ import { options } from "./memory.ts";
 import { Register } from "./Register.tsx";
 import { sharesReceived } from "./roll.ts";
 import { Setup } from "./Setup.tsx";
-import { Alert, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
+import { Alert, explained, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
 import type { Signed } from "./worker.ts";
 
@@ -18,6 +18,7 @@ export function Organise(_: { rest: string }) {
   const { texts, election, overview } = useShared();
   const [key, setKey] = useState<Secret>();
   const [error, setError] = useState<string>();
+  const [unsure, setUnsure] = useState(false);
   const use = (secret: Secret) => {
     const right = !election || equal(publicKey(secret.secret), election.organiser);
     setError(right ? undefined : texts.otherElection);
@@ -27,7 +28,7 @@ export function Organise(_: { rest: string }) {
     try {
       use(readSecret(text, "organiser"));
     } catch (reason) {
-      setError(`${texts.wrongFile}: ${reason instanceof Error ? reason.message : reason}`);
+      setError(`${texts.wrongFile}: ${explained(reason, texts)}`);
     }
   };
   const make = () => {
@@ -51,8 +52,10 @@ export function Organise(_: { rest: string }) {
       )}
       <Alert>{error}</Alert>
       {key && overview && !election && <Setup board={overview.board} secret={key.secret} />}
-      {key && election && overview && <Register secret={key.secret} more={overview.phase === "preparing"} />}
-      {key && election && <Acts secret={key.secret} />}
+      {key && election && overview && (
+        <Register secret={key.secret} more={overview.phase === "preparing"} onUnsure={setUnsure} />
+      )}
+      {key && election && <Acts secret={key.secret} unsure={unsure} />}
       {key && (
         <button type="button" class="quiet" onClick={() => setKey(undefined)}>
           {texts.forgetKey}
@@ -62,8 +65,8 @@ export function Organise(_: { rest: string }) {
   );
 }
 
-/** What can be done at this point of the election. */
-function Acts({ secret }: { secret: Uint8Array }) {
+/** What can be done at this point of the election; it is not opened while voters are not known to be registered. */
+function Acts({ secret, unsure }: { secret: Uint8Array; unsure: boolean }) {
   const { texts, overview, election } = useShared();
   const words = texts.organise;
   const body = { election: election?.id ?? "" };
@@ -76,6 +79,7 @@ function Acts({ secret }: { secret: Uint8Array }) {
             title={words.open}
             help={words.openHelp}
             sure={words.confirm}
+            missing={unsure ? words.confirmFirst : overview.voters === 0 ? words.nobody : undefined}
             make={() => work.sign(["open", body, secret])}
           />
         </>

@@ -55,7 +55,13 @@ function said(found: readonly Problem[], texts: Texts): string {
 }
 
 /** Credentials that were made, for as long as they are not handed out, and while there may be more a form for them. */
-export function Register({ secret, more }: { secret: Uint8Array; more: boolean }) {
+export function Register(props: {
+  secret: Uint8Array;
+  more: boolean;
+  /** Told whether there are credentials that the board has not confirmed. */
+  onUnsure: (unsure: boolean) => void;
+}) {
+  const { secret, more, onUnsure } = props;
   const { texts, election, refresh } = useShared();
   const words = texts.organise;
   const id = useId();
@@ -68,6 +74,7 @@ export function Register({ secret, more }: { secret: Uint8Array; more: boolean }
   };
   const unsure = current !== undefined && !current.confirmed;
   useEffect(() => {
+    onUnsure(unsure);
     if (!unsure) return undefined;
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener("beforeunload", warn);

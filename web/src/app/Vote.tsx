@@ -160,7 +160,7 @@ function Credential(props: { linked: string; onSecret: (secret: Secret) => void 
       if (secret.election !== election?.id) throw new Error(texts.otherElection);
       onSecret(secret);
     } catch (reason) {
-      setError(`${texts.wrongFile}: ${reason instanceof Error ? reason.message : reason}`);
+      setError(`${texts.wrongFile}: ${explained(reason, texts)}`);
     }
   };
   return (
@@ -467,7 +467,8 @@ function Decide(props: {
         <Title>{texts.vote.notCast}</Title>
         <p>{texts.vote.notCastHelp}</p>
       </div>
-      <section class="card">
+      {/* The tracker may lie about on paper, the choice may not. */}
+      <section class="card no-print">
         <h3>{texts.vote.yours}</h3>
         <Chosen
           contests={props.contests}

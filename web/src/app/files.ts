@@ -14,6 +14,16 @@ export interface Secret {
   readonly voter: string | null;
 }
 
+/** A file that is another one than was asked for: which, the page says in its language. */
+export class WrongFile extends Fault {
+  readonly reason: "json" | "share" | Secret["kind"];
+
+  constructor(message: string, reason: WrongFile["reason"]) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
 const SECRET = read.object({
   election: read.nullable(read.hash),
   kind: read.oneOf("board", "organiser", "voter"),
@@ -25,14 +35,21 @@ function json(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Fault("the file is no JSON");
+    throw new WrongFile("the file is no JSON", "json");
   }
+}
+
+/** Whether a file is one of `hearith keygen --shares`, sealed or not. */
+function isShare(value: Json): boolean {
+  return typeof value === "object" && value !== null && ("ciphertext" in value || "s" in value);
 }
 
 /** A voter's credential or the organiser's key. */
 export function readSecret(text: string, kind: Secret["kind"]): Secret {
-  const found = SECRET(json(text), "the file");
-  ensure(found.kind === kind, () => `the file is that of a ${found.kind}`);
+  const value = json(text);
+  if (isShare(value)) throw new WrongFile("the file is a trustee's share", "share");
+  const found = SECRET(value, "the file");
+  if (found.kind !== kind) throw new WrongFile(`the file is the ${found.kind}'s key`, found.kind);
   ensure((found.kind === "voter") === (found.voter !== null), "the file does not say whose it is");
   return found;
 }

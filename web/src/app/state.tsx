@@ -8,6 +8,7 @@ import type { Contest } from "../protocol/contest.ts";
 import { type Election, readElection } from "../protocol/entry.ts";
 import { hexHash } from "../protocol/hash.ts";
 import { type Overview, Refused } from "./api.ts";
+import { WrongFile } from "./files.ts";
 import type { Language, Texts } from "./texts.ts";
 
 export interface Shared {
@@ -50,6 +51,7 @@ export function explained(error: unknown, texts: Texts): string {
     if (words !== undefined) return VAGUE.has(error.code) ? `${words} (${error.message})` : words;
     return error.message;
   }
+  if (error instanceof WrongFile) return texts.files[error.reason];
   return error instanceof Error ? error.message : String(error);
 }
 
