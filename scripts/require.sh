@@ -12,7 +12,8 @@ fi
 if [[ $flags == *" avx512f "* && $flags == *" avx512dq "* && $flags == *" avx512ifma "* ]]; then
     list+=(ifma)
 fi
-if [ "$(id -u)" -eq 0 ] && command -v buildah >/dev/null; then
+# Containers mount their files, which a container around them may forbid.
+if [ "$(id -u)" -eq 0 ] && command -v buildah >/dev/null && unshare --mount true 2>/dev/null; then
     list+=(buildah)
 fi
 # Namespaces of processes, which containers may forbid: one with the caller's rights, or as nobody in particular.

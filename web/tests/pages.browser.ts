@@ -235,6 +235,10 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("button", { name: "Register with the same credentials again" }).click();
     await page.getByText("The board has these voters, with these credentials.").waitFor();
     await page.getByText("3 voters are registered").waitFor();
+    // The codes are nowhere else: they are not forgotten without a question, and the page says so.
+    await page.getByText("The codes are on this page alone.").waitFor();
+    page.once("dialog", (dialog) => dialog.dismiss());
+    await page.getByRole("button", { name: "Everything is handed out" }).click();
     const board = await (await fetch(`${url}/record/board/00000000.jsonl`)).text();
     expect(board.split('"kind":"voters"').length - 1).toBe(1);
     const [table] = await Promise.all([
@@ -248,6 +252,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
       expect(link).toBe(`${url}/#/vote/${code?.replaceAll(" ", "")}`);
     }
     expect([...codes.keys()]).toEqual(VOTERS);
+    expect(await page.getByText("The codes are on this page alone.").count()).toBe(0);
     await page.evaluate(() => {
       window.print = () => {};
     });

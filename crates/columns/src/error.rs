@@ -462,7 +462,7 @@ pub(crate) fn one_line(text: &impl fmt::Display) -> String {
 /// How many additions there are, of which no more than 64 bits are known.
 fn counted(additions: u64) -> String {
     match additions {
-        u64::MAX => "2^64 or more".to_owned(),
+        u64::MAX => "2^64 - 1 or more".to_owned(),
         known => known.to_string(),
     }
 }
@@ -519,7 +519,7 @@ mod tests {
     fn counts_beyond_64_bits_are_no_number() {
         let said = |additions, max_additions| ErrorKind::Headroom { additions, max_additions }.to_string();
         assert_eq!(said(11, 10), "11 additions exceed the 10 that there is headroom for");
-        let most = "2^64 or more additions exceed the 18446744073709551615 that there is headroom for";
+        let most = "2^64 - 1 or more additions exceed the 18446744073709551615 that there is headroom for";
         assert_eq!(said(u64::MAX, u64::MAX), most);
     }
 

@@ -19,13 +19,16 @@ export function lettersTable(made: readonly Made[]): string {
 }
 
 /** A button that prints a letter a voter. The letters are in the page while they are printed, and only on paper. */
-export function Letters({ made }: { made: readonly Made[] }) {
+export function Letters({ made, onPrinted }: { made: readonly Made[]; onPrinted: () => void }) {
   const { texts, election } = useShared();
   const words = texts.organise;
   const [shown, setShown] = useState(false);
   useEffect(() => {
     if (!shown) return;
-    const done = () => setShown(false);
+    const done = () => {
+      setShown(false);
+      onPrinted();
+    };
     addEventListener("afterprint", done);
     print();
     return () => removeEventListener("afterprint", done);

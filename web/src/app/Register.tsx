@@ -23,7 +23,9 @@ interface Batch {
   readonly election: string;
   readonly made: readonly Made[];
   /** Whether the board has been seen to have all of them. */
-  confirmed: boolean;
+  readonly confirmed: boolean;
+  /** Whether the codes were saved or printed. They are nowhere else: the file of credentials has the keys alone. */
+  readonly kept: boolean;
 }
 
 /** Outlives the page's parts: looking at another page loses no key. */
@@ -73,17 +75,22 @@ export function Register(props: {
     setCurrent(next);
   };
   const unsure = current !== undefined && !current.confirmed;
+  const unkept = current !== undefined && !current.kept;
+  useEffect(() => onUnsure(unsure), [unsure]);
   useEffect(() => {
-    onUnsure(unsure);
-    if (!unsure) return undefined;
+    if (!unsure && !unkept) return undefined;
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener("beforeunload", warn);
     return () => removeEventListener("beforeunload", warn);
-  }, [unsure]);
+  }, [unsure, unkept]);
 
+  const handOut = () => batch && keep({ ...batch, kept: true });
+  const forget = () => {
+    if (!unkept || confirm(words.unkept)) keep(undefined);
+  };
   const send = async (one: Batch) => {
     await deliver(one, secret, texts);
-    keep({ ...one, confirmed: true });
+    keep({ ...(batch ?? one), confirmed: true });
     setText("");
     await refresh();
   };
@@ -98,6 +105,7 @@ export function Register(props: {
         election: id,
         made: list.map((each) => make(id, each.id, each.weight)),
         confirmed: false,
+        kept: false,
       };
       // Saved first: a key that is on the board and in no file is a vote lost.
       keep(one);
@@ -119,6 +127,7 @@ export function Register(props: {
             </p>
           )}
           {!unsure && <Alert kind="good">{words.confirmed}</Alert>}
+          {!unsure && unkept && <Alert kind="warn">{words.unkept}</Alert>}
           <p class="help">{words.madeHelp}</p>
           <p class="keep">
             <button
@@ -131,14 +140,17 @@ export function Register(props: {
             <button
               type="button"
               class="second"
-              onClick={() => save("codes.csv", lettersTable(current.made))}
+              onClick={() => {
+                save("codes.csv", lettersTable(current.made));
+                handOut();
+              }}
             >
               {words.saveCodes}
             </button>
-            <Letters made={current.made} />
+            <Letters made={current.made} onPrinted={handOut} />
           </p>
           {!unsure && (
-            <button type="button" class="quiet" onClick={() => keep(undefined)}>
+            <button type="button" class="quiet" onClick={forget}>
               {words.forgetCodes}
             </button>
           )}

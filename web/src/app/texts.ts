@@ -272,6 +272,7 @@ const en = {
     saveFile: "Save credentials.jsonl again",
     saveCodes: "Save codes and links (codes.csv)",
     printLetters: "Print letters",
+    unkept: "The codes are on this page alone. Save or print them before you leave it.",
     forgetCodes: "Everything is handed out: forget these credentials",
     letterFor: "For",
     letter: "Take a picture of this code with your phone, or open the address and type your voting code.",
@@ -612,6 +613,7 @@ const de: Texts = {
     saveFile: "credentials.jsonl noch einmal speichern",
     saveCodes: "Codes und Links speichern (codes.csv)",
     printLetters: "Briefe drucken",
+    unkept: "Die Codes sind nur auf dieser Seite. Sichern oder drucken Sie sie, bevor Sie sie verlassen.",
     forgetCodes: "Alles ist ausgeteilt: diese Ausweise vergessen",
     letterFor: "Für",
     letter:

@@ -601,7 +601,10 @@ fn storage(place: &Place, command: &mut Command) {
 fn the_image_serves() {
     use std::os::unix::fs::MetadataExt;
     let root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
-    let there = root && Command::new("buildah").arg("--version").output().is_ok_and(|output| output.status.success());
+    let works = |program: &str, arguments: &[&str]| {
+        Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+    };
+    let there = root && works("buildah", &["--version"]) && works("unshare", &["--mount", "true"]);
     if !hearith_testing::has("buildah", there) {
         return;
     }
