@@ -44,7 +44,7 @@ pub struct Serve {
     /// Let other machines read them, unencrypted
     #[arg(long, requires = "metrics")]
     pub public_metrics: bool,
-    /// An OpenTelemetry collector on this machine that gets a span for each request (OTLP, gRPC)
+    /// A collector on this machine that gets a span for each request (OTLP over gRPC)
     #[arg(long, value_name = "ADDRESS")]
     pub otlp: Option<SocketAddr>,
     /// How much clients may ask for.

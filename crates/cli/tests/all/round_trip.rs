@@ -261,7 +261,7 @@ fn a_link_to_a_missing_file_is_written_through() {
 
     let decrypt = "decrypt --key keys/private.json totals.parquet --out";
     symlink("nowhere/real.csv", place.file("lost.csv")).unwrap();
-    place.fails(&format!("{decrypt} lost.csv"), "lost.csv: cannot write: No such file");
+    place.fails(&format!("{decrypt} lost.csv"), "lost.csv: cannot write: there is no folder ./nowhere");
     symlink("ring.csv", place.file("ring.csv")).unwrap();
     place.fails(&format!("{decrypt} ring.csv"), "ring.csv: cannot write: Too many levels of symbolic links");
     assert!(["lost.csv", "ring.csv"].iter().all(|name| place.file(name).is_symlink()));

@@ -384,9 +384,7 @@ fn headroom_is_not_exceeded_by_sums() {
     let options = EncryptOptions { max_additions: u64::MAX, ..EncryptOptions::new(vec![unbounded]) };
     let most = encrypt(&staff().slice(0, 2), &options).unwrap();
     let most = with_column(&most, "pay.additions", array(UInt64Array::from(vec![u64::MAX, 1])));
-    assert!(
-        sum(&[&most], &[]).unwrap_err().to_string().starts_with("row 1, column pay: 2^64 - 1 or more additions")
-    );
+    assert!(sum(&[&most], &[]).unwrap_err().to_string().starts_with("row 1, column pay: 2^64 - 1 or more additions"));
     let lying = with_column(&encrypted, "pay.additions", array(UInt64Array::from(vec![u64::MAX; 5])));
     assert!(sum(&[&lying], &["dept"]).unwrap_err().to_string().contains("row 0, column pay: 2^64 - 1 or more"));
 }
