@@ -612,7 +612,7 @@ fn the_image_serves() {
     let folder = place.path().to_str().unwrap();
     place.write(
         "storage.conf",
-        &format!("[storage]\ndriver = \"vfs\"\ngraphroot = \"{folder}/images\"\nrunroot = \"{folder}/run\"\n"),
+        format!("[storage]\ndriver = \"vfs\"\ngraphroot = \"{folder}/images\"\nrunroot = \"{folder}/run\"\n"),
     );
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/service_image.sh");
     let mut build = Command::new(script);
