@@ -236,9 +236,11 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByText("The board has these voters, with these credentials.").waitFor();
     await page.getByText("3 voters are registered").waitFor();
     // The codes are nowhere else: they are not forgotten without a question, and the page says so.
-    await page.getByText("The codes are on this page alone.").waitFor();
-    page.once("dialog", (dialog) => dialog.dismiss());
+    await page.evaluate(() => {
+      window.confirm = () => false;
+    });
     await page.getByRole("button", { name: "Everything is handed out" }).click();
+    await page.getByText("The codes are on this page alone.").waitFor();
     const board = await (await fetch(`${url}/record/board/00000000.jsonl`)).text();
     expect(board.split('"kind":"voters"').length - 1).toBe(1);
     const [table] = await Promise.all([
