@@ -343,29 +343,6 @@ def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return cross(x1, x2, axis=axis)
 
 
-# Functions of functions
-
-
-def apply_along_axis(func1d: Any, axis: SupportsIndex, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """`np.apply_along_axis`."""
-    place = _shapes.axis_of(axis, arr.shape)
-    turned = np.moveaxis(arr, place, -1)
-    outside: Shape = turned.shape[:-1]
-    found = [func1d(turned[index], *args, **kwargs) for index in np.ndindex(outside)]
-    made = collected(found)
-    made = made.reshape(outside + made.shape[1:])
-    inside = made.ndim - len(outside)
-    return np.moveaxis(made, range(len(outside), made.ndim), range(place, place + inside))
-
-
-def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
-    """`np.apply_over_axes`."""
-    for axis in np.atleast_1d(axes):
-        found = func(a, int(axis))
-        a = found if found.ndim == a.ndim else np.expand_dims(found, int(axis))
-    return a
-
-
 def _strict(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
     """`product`, where an axis of length 1 goes with no other length."""
     for label in set(ours) & set(theirs):

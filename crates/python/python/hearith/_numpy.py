@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hearith import _linear, _moves
+from hearith import _functional, _linear, _moves
 from hearith._einsum import einsum
 from hearith._linear import refuse
 from hearith._rows import Rows, concatenate
@@ -106,8 +106,8 @@ _METHODS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
 }
 
 _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    np.apply_along_axis: _linear.apply_along_axis,
-    np.apply_over_axes: _linear.apply_over_axes,
+    np.apply_along_axis: _functional.apply_along_axis,
+    np.apply_over_axes: _functional.apply_over_axes,
     np.average: _linear.average,
     np.bincount: _linear.bincount,
     np.convolve: _linear.convolve,

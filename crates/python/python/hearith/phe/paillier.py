@@ -207,19 +207,19 @@ class PaillierPrivateKeyring(Mapping[PaillierPublicKey, PaillierPrivateKey]):
 
     def __init__(self, private_keys: Iterable[PaillierPrivateKey] | None = None) -> None:
         """A ring with these keys."""
-        self._keys = {key.public_key: key for key in private_keys or ()}
+        self.__keyring = {key.public_key: key for key in private_keys or ()}
 
     def __getitem__(self, key: PaillierPublicKey) -> PaillierPrivateKey:
-        return self._keys[key]
+        return self.__keyring[key]
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self.__keyring)
 
     def __iter__(self) -> Iterator[PaillierPublicKey]:
-        return iter(self._keys)
+        return iter(self.__keyring)
 
     def __delitem__(self, public_key: PaillierPublicKey) -> None:
-        del self._keys[public_key]
+        del self.__keyring[public_key]
 
     def add(self, private_key: PaillierPrivateKey) -> None:
         """Adds a key.
@@ -229,7 +229,7 @@ class PaillierPrivateKeyring(Mapping[PaillierPublicKey, PaillierPrivateKey]):
         """
         if not isinstance(private_key, PaillierPrivateKey):
             raise TypeError(f"a PaillierPrivateKey is needed, not {type(private_key)}")
-        self._keys[private_key.public_key] = private_key
+        self.__keyring[private_key.public_key] = private_key
 
     def decrypt(self, encrypted_number: EncryptedNumber) -> int | float:
         """Decrypts with the key that fits.
@@ -237,7 +237,7 @@ class PaillierPrivateKeyring(Mapping[PaillierPublicKey, PaillierPrivateKey]):
         Raises:
             KeyError: none does.
         """
-        return self._keys[encrypted_number.public_key].decrypt(encrypted_number)
+        return self.__keyring[encrypted_number.public_key].decrypt(encrypted_number)
 
 
 class EncryptedNumber:
