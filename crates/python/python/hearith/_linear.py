@@ -239,7 +239,8 @@ def dot(a: Any, b: Any) -> Any:
     left, right = a.ndim, b.ndim
     if 0 in (left, right):
         return a * b
-    ours, theirs = [*range(left - 1), "term"], [*range(left, left + right - 1)]
+    ours: list[int | str] = [*range(left - 1), "term"]
+    theirs: list[int | str] = [*range(left, left + right - 1)]
     theirs.insert(max(0, right - 2), "term")
     return _strict(a, ours, b, theirs, [label for label in (*ours, *theirs) if label != "term"])
 
@@ -322,9 +323,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 def multi_dot(arrays: Sequence[Any]) -> Any:
     """`np.linalg.multi_dot`."""
-    found = arrays[0]
+    found: Any = arrays[0]
     for one in arrays[1:]:
-        found = found @ one if isinstance(found, Rows) or isinstance(one, Rows) else exact(found) @ exact(one)
+        encrypted = any(isinstance(each, Rows) for each in (found, one))
+        found = found @ one if encrypted else exact(found) @ exact(one)
     return found
 
 
@@ -377,7 +379,8 @@ def _slice(array: Any, axis: int, start: int | None, stop: int | None) -> Any:
 
 def _end(array: Any, values: Any, axis: int) -> Any:
     """What `np.diff` puts before or after an array: single numbers along the whole edge."""
-    if values is None or (isinstance(values, Rows) and values.ndim) or np.ndim(values):
+    if values is None or (values.ndim if isinstance(values, Rows) else np.ndim(values)):
         return values
     shape = tuple(1 if place == axis else length for place, length in enumerate(array.shape))
-    return np.broadcast_to(values, shape)
+    edge: Any = values
+    return np.broadcast_to(edge, shape)
