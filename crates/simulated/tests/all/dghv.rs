@@ -360,7 +360,7 @@ fn nothing_stays_behind() {
             Some(_) => _ = device.encrypt(&key.public, &[true]).unwrap_err(),
         }
         let mut simulated = shared.simulated();
-        simulated.idle(2000);
+        simulated.idle(20_000);
         let expected = if fault.is_none() { loaded } else { vec![0; loaded.len()] };
         assert!(simulated.external() == expected, "{fault:?}");
         assert_eq!(left(&simulated), 0, "{fault:?}");
