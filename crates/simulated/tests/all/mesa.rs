@@ -264,14 +264,12 @@ fn wiping_clears_the_key() {
             }
         }
         assert_eq!(shared.read(STATUS).unwrap(), 0);
-        // Declared complete all the same, the key is 0 and so is whatever comes out.
-        shared.write(CONTROL, 1).unwrap();
-        let mut packet = header(shared.read(EPOCH).unwrap(), 1, 1);
-        let mut answer = packet.clone();
-        packet.extend([7; 16]);
-        answer.extend([0; 8]);
-        shared.simulated().queue(&packet, true, 0);
-        assert_eq!(shared.simulated().drain(3000), [answer]);
+        // Without a key it cannot be declared complete, and answers no more than the packet's head.
+        is(&shared.write(CONTROL, 1).unwrap_err(), ErrorKind::Refused { address: CONTROL });
+        assert_eq!(shared.read(STATUS).unwrap(), 8, "not ready, and ERROR says why");
+        let head = header(shared.read(EPOCH).unwrap(), 1, 1);
+        shared.simulated().queue(&[&head[..], &[7; 16]].concat(), true, 0);
+        assert_eq!(shared.simulated().drain(3000), [head]);
     }
 }
 
