@@ -225,7 +225,7 @@ fn the_residue_bank_refuses_what_it_was_not_built_for() {
 fn the_residue_bank_encrypts_columns_whole() {
     let place = totals();
     place.ok("keygen --scheme bfv --out lattice");
-    let bank = "--engine residue-bank --json";
+    let bank = "--engine residue-bank";
     let line = |key: &str, options: &str| ENCRYPT.replace("keys/public", &format!("lattice/{key}")) + " " + options;
     let paillier = format!("{ENCRYPT} {bank}");
     place.fails(&paillier, "the engine 'residue-bank' only converts integers to residues");
@@ -249,7 +249,7 @@ fn the_residue_bank_encrypts_columns_whole() {
     for key in ["public", "private"] {
         let expected = looks(key, "--engine cpu");
         assert_eq!(expected.1, STAFF);
-        let report = place.ok(&line(key, bank)).stderr;
+        let report = place.ok(&line(key, &format!("{bank} --json"))).stderr;
         let report: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
         assert_eq!(report["engine"], "residue-bank");
         assert!(report["note"].as_str().unwrap().ends_with(" cycles for 10 coefficients"), "{report}");
