@@ -1,7 +1,8 @@
 /** Codes that people type: every single mistake is found and placed, and every two are found. */
 
 import { describe, expect, test } from "vitest";
-import { ALPHABET, type CodeKind, shownCode, typedCode, withChecks } from "../src/protocol/checked.ts";
+import { ALPHABET } from "../src/protocol/base32.ts";
+import { type CodeKind, shownCode, typedCode, withChecks } from "../src/protocol/checked.ts";
 
 const CODES = ["a".repeat(26), "7".repeat(26), "c6or6bozvbkrruund6w4yvyx3m", "mfrggzdfmztwq2lknnwg23tpoa"];
 const KINDS: CodeKind[] = ["tracker", "credential"];

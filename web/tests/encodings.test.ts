@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { grouped } from "../src/protocol/base32.ts";
 import * as base64 from "../src/protocol/base64.ts";
 import { FixedBase, gcd, inverse, power, productOfPowers, randomBits } from "../src/protocol/bigint.ts";
 import { fromHex, hex, toBytes, utf8 } from "../src/protocol/bytes.ts";
 import { canonical, parse } from "../src/protocol/canonical.ts";
+import { typedCode } from "../src/protocol/checked.ts";
 import { isPublicKey, publicKey, sign, verify } from "../src/protocol/signature.ts";
-import { grouped, tracker, typed } from "../src/protocol/tracker.ts";
+import { tracker } from "../src/protocol/tracker.ts";
 import { leafHash, Tree } from "../src/protocol/tree.ts";
 
 describe("base64url", () => {
@@ -141,8 +143,8 @@ describe("trackers", () => {
         .split(" ")
         .map((group) => group.length),
     ).toEqual([4, 4, 4, 4, 4, 4, 2]);
-    expect(typed(` ${grouped(text).toUpperCase()}`)).toBe(text);
-    expect(typed(text.slice(1))).toBeUndefined();
+    expect(typedCode(` ${grouped(text).toUpperCase()}`, "tracker")).toEqual({ code: text });
+    expect(typedCode(text.slice(1), "tracker")).toEqual({ wrong: "length", count: 25 });
   });
 });
 

@@ -4,9 +4,9 @@
  * that nobody could have registered there without knowing the code.
  */
 
+import { ALPHABET, encoded } from "../protocol/base32.ts";
 import * as base64 from "../protocol/base64.ts";
 import { concat, utf8 } from "../protocol/bytes.ts";
-import { ALPHABET } from "../protocol/checked.ts";
 import { ensure } from "../protocol/errors.ts";
 import { sha256 } from "../protocol/hash.ts";
 import { publicKey } from "../protocol/signature.ts";
@@ -31,9 +31,7 @@ export function secretOf(election: string, seed: Uint8Array): Uint8Array {
 
 /** A seed's 128 bits and two zeros, five in a character. */
 export function codeOf(seed: Uint8Array): string {
-  const bits = Array.from(seed, (byte) => byte.toString(2).padStart(8, "0")).join("");
-  const groups = bits.match(/.{1,5}/g) ?? [];
-  return groups.map((group) => ALPHABET.charAt(Number.parseInt(group.padEnd(5, "0"), 2))).join("");
+  return encoded(seed);
 }
 
 /** The seed of 26 characters. Fails where the last two bits are not zero: no code has them. */

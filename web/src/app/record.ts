@@ -13,11 +13,11 @@ export type Progress = (done: number, all: number) => void;
 export type Place = string | readonly File[];
 
 /** Entries of a file of the board. */
-const FILE = 1000;
+export const FILE = 1000;
 const HEADS = "heads.jsonl";
 
 /** The file of the board that begins with this entry. */
-function boardFile(first: number): string {
+export function boardFile(first: number): string {
   return `board/${String(first).padStart(8, "0")}.jsonl`;
 }
 

@@ -3,10 +3,7 @@
 import type { Json } from "../protocol/canonical.ts";
 import * as read from "../protocol/readers.ts";
 import { RECORD } from "./api.ts";
-import { linesOf } from "./record.ts";
-
-/** Entries of a file of the board. */
-const FILE = 1000;
+import { boardFile, FILE, linesOf } from "./record.ts";
 
 const ENTRY = read.object(
   { body: read.anything, kind: read.text },
@@ -22,8 +19,7 @@ type Line = { readonly kind: string; readonly body: Json };
 
 /** Gives lines of a file of the record as they come; whoever has seen enough reads no more of it. */
 async function* entriesOf(first: number): AsyncGenerator<Line> {
-  const name = String(first).padStart(8, "0");
-  const response = await fetch(`${RECORD}/board/${name}.jsonl`, { cache: "reload" });
+  const response = await fetch(`${RECORD}/${boardFile(first)}`, { cache: "reload" });
   if (response.status === 404 || response.body === null) return;
   if (!response.ok) throw new Error(`the record cannot be read: ${response.status}`);
   const reader = response.body.getReader();

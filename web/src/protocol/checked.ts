@@ -4,7 +4,7 @@
  * changed places, are always noticed, and the place of a single one is known.
  */
 
-export const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+import { ALPHABET, grouped } from "./base32.ts";
 
 /** Characters that say something, and all of a code. */
 const LENGTH = 26;
@@ -46,7 +46,7 @@ export function withChecks(text: string, kind: CodeKind): string {
 
 /** A code as it is shown: with its checks, in groups of four. */
 export function shownCode(text: string, kind: CodeKind): string {
-  return (withChecks(text, kind).match(/.{4}/g) ?? []).join(" ");
+  return grouped(withChecks(text, kind));
 }
 
 /** What somebody typed: the code without its checks, or why it is none. */
