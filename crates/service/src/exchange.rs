@@ -26,7 +26,7 @@ use crate::proto::ErrorReason;
 use crate::quota::Quotas;
 use crate::refusal::Refusal;
 use crate::request::{Exchange, bad};
-use crate::rights::{Right, Rights};
+use crate::rights::{Entry, Right, Rights};
 use crate::scheduler::{Room, Scheduler, deadline_passed};
 use crate::shelf::{Place, Shelf};
 use crate::streams::{OpenStream, was_silent};
@@ -59,11 +59,18 @@ impl Service {
         self.rights.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Charges rows to a client's quota, if it has one; then how long they have to wait.
-    fn charge(&self, client: &Client, right: Right, rows: usize) -> Result<Duration, Refusal> {
-        match self.rights().entry(client.identity.as_deref(), right) {
-            None => Ok(Duration::ZERO),
-            Some(entry) => self.quotas.charge(&entry, right, rows as u64),
+    /// The entry by which a client may do something; none where there is no list.
+    ///
+    /// # Errors
+    /// It may not.
+    fn entitled(&self, client: &Client, right: Right) -> Result<Option<Entry>, Refusal> {
+        let (rights, who) = (self.rights(), client.identity.as_deref());
+        match rights.entry(who, right) {
+            None if !rights.allow(who, right) => {
+                let text = "the client's certificate does not have the right to it";
+                Err(Refusal::new(ErrorReason::NotAllowed, text))
+            }
+            entry => Ok(entry),
         }
     }
 
@@ -196,7 +203,7 @@ impl<E: Exchange> Stream<'_, E> {
                 }
                 Some(answer) = computed.next(), if !sends => sending = Some(Box::pin(self.send(answer?))),
                 () = &mut stopped, if reading => {
-                    end = Some(Err(shutting_down()));
+                    end = Some(Err(Refusal::shutting_down()));
                 }
                 entered = next(&mut entering), if waits => {
                     entering = None;
@@ -230,12 +237,10 @@ impl<E: Exchange> Stream<'_, E> {
         }
         let key = current.as_ref().ok_or_else(|| bad("the first request of a stream names its key"))?;
         let right = E::right(key);
-        if !self.service.allows(self.client, right) {
-            let text = "the client's certificate does not have the right to it";
-            return Err(Refusal::new(ErrorReason::NotAllowed, text));
-        }
+        let entry = self.service.entitled(self.client, right)?;
         let input = request.input(key)?;
-        let wait = self.service.charge(self.client, right, input.rows())?;
+        let charge = |entry: Entry| self.service.quotas.charge(&entry, right, input.rows() as u64);
+        let wait = entry.map(charge).transpose()?.unwrap_or_default();
         Ok(Some(Accepted { key: key.clone(), input, wait }))
     }
 
@@ -244,7 +249,7 @@ impl<E: Exchange> Stream<'_, E> {
         if !wait.is_zero() {
             self.service.metrics.delayed.inc();
             tokio::select! {
-                () = stopped(self.service.stopping.clone()) => return Err(shutting_down()),
+                () = stopped(self.service.stopping.clone()) => return Err(Refusal::shutting_down()),
                 () = tokio::time::sleep(wait) => {}
             }
         }
@@ -311,10 +316,6 @@ async fn next<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
 async fn stopped(mut stopping: watch::Receiver<bool>) {
     // An error says that the server is gone altogether.
     let _ = stopping.wait_for(|stopping| *stopping).await;
-}
-
-fn shutting_down() -> Refusal {
-    Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")
 }
 
 /// A time that does not come.

@@ -28,6 +28,11 @@ impl Refusal {
         Self::new(ErrorReason::BadKey, error.to_string())
     }
 
+    /// The service is shutting down.
+    pub(crate) fn shutting_down() -> Self {
+        Self::new(ErrorReason::ShuttingDown, "the service is shutting down")
+    }
+
     /// The same in a later row: of a request of which this row is the first of a slice.
     pub(crate) fn in_later_row(mut self, rows: usize) -> Self {
         self.row = self.row.map(|row| row + rows);

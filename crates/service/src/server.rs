@@ -399,7 +399,7 @@ impl Front {
             return Err(Refusal::new(ErrorReason::ClientsFull, text));
         }
         match *self.service.stopping.borrow() {
-            true => Err(Refusal::new(ErrorReason::ShuttingDown, "the service is shutting down")),
+            true => Err(Refusal::shutting_down()),
             false => Ok(client),
         }
     }

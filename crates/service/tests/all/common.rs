@@ -69,6 +69,14 @@ pub fn plaintexts(key: &PublicKey, count: usize) -> Plaintexts {
     encode_signed(key, &numbers(count)).unwrap()
 }
 
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
 /// What ciphertexts hold.
 pub fn opened(key: &PrivateKey, ciphertexts: &Ciphertexts) -> Vec<i128> {
     let plaintexts = key.decrypt(ciphertexts).unwrap();

@@ -30,10 +30,6 @@ async fn encrypt(server: &Server, plaintexts: Bytes) -> Result<Vec<u8>, Status> 
     Ok(answers.message().await?.expect("one answer").ciphertexts.to_vec())
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
 #[test]
 fn requests_are_read_compressed() {
     let server = start();

@@ -1,11 +1,10 @@
 //! Clients of one name share a rate and quotas.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::common::*;
-use crate::standards::{Authority, protected};
-use hearith_service::client::{self, RemoteKey, Service};
+use crate::standards::{Authority, named, protected};
+use hearith_service::client;
 use hearith_service::proto::ErrorReason;
 use hearith_service::rights::Rights;
 use hearith_service::server::Server;
@@ -22,12 +21,6 @@ fn limited(rights: &str) -> (Server, Authority) {
     (server, ours)
 }
 
-fn client(server: &Server, ours: &Authority, name: &str) -> RemoteKey {
-    let url = format!("https://localhost:{}", server.address().port());
-    let options = client::Options { ca: Some(ours.pem.clone()), identity: Some(ours.sign(name, 4000)), timeout: None };
-    Arc::new(Service::connect(&url, &options).unwrap()).key(KEY.public()).unwrap()
-}
-
 #[test]
 fn a_quota_is_shared_by_all_clients_of_a_name() {
     let (server, ours) = limited(
@@ -35,7 +28,7 @@ fn a_quota_is_shared_by_all_clients_of_a_name() {
             { "name": "branch", "encrypt": true, "rows_per_day": 10 },
             { "name": "payroll", "decrypt": "*", "encrypt": true, "decrypted_rows_per_day": 3 } ] }"#,
     );
-    let [branch, again, payroll] = ["branch", "branch", "payroll"].map(|name| client(&server, &ours, name));
+    let [branch, again, payroll] = ["branch", "branch", "payroll"].map(|name| named(&server, &ours, name));
     let some = |rows| plaintexts(KEY.public(), rows);
     let refused = |error: client::Error| assert_eq!(error.reason(), Some(ErrorReason::QuotaExceeded), "{error}");
     branch.encrypt(&some(6)).unwrap();
@@ -62,7 +55,7 @@ fn a_rate_delays_its_own_client_alone() {
         r#"{ "clients": [
             { "name": "slow", "encrypt": true, "rows_per_second": 20 }, { "name": "fast", "encrypt": true } ] }"#,
     );
-    let (slow, fast) = (client(&server, &ours, "slow"), client(&server, &ours, "fast"));
+    let (slow, fast) = (named(&server, &ours, "slow"), named(&server, &ours, "fast"));
     let start = Instant::now();
     for _ in 0..4 {
         slow.encrypt(&plaintexts(KEY.public(), 10)).unwrap();
@@ -77,7 +70,7 @@ fn a_rate_delays_its_own_client_alone() {
 #[test]
 fn a_shutdown_waits_for_no_rate() {
     let (server, ours) = limited(r#"{ "clients": [ { "name": "slow", "encrypt": true, "rows_per_second": 1 } ] }"#);
-    let slow = client(&server, &ours, "slow");
+    let slow = named(&server, &ours, "slow");
     slow.encrypt(&plaintexts(KEY.public(), 100)).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| slow.encrypt(&plaintexts(KEY.public(), 1)));

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::common::*;
-use hearith_service::client::{self, Service};
+use hearith_service::client::{self, RemoteKey, Service};
 use hearith_service::proto::ErrorReason;
 use hearith_service::rights::Rights;
 use hearith_service::server::{Error, Options, Server, Tls};
@@ -45,6 +45,14 @@ pub fn protected(signed: &Signed, clients: Option<&Authority>) -> impl Fn(&mut O
         options.tls =
             Some(Tls { certificate: certificate.clone(), key: key.clone(), clients: clients.clone(), revoked: None })
     }
+}
+
+/// A key at a server with TLS, for a client whose certificate has this name.
+pub fn named(server: &Server, root: &Authority, name: &str) -> RemoteKey {
+    let url = format!("https://localhost:{}", server.address().port());
+    let identity = Some(root.sign(name, 4000));
+    let options = client::Options { ca: Some(root.pem.clone()), identity, timeout: None };
+    Arc::new(Service::connect(&url, &options).unwrap()).key(KEY.public()).unwrap()
 }
 
 pub fn ask(server: &Server, root: &Authority, identity: Option<Signed>) -> Result<(), String> {
@@ -88,12 +96,7 @@ fn certificates_decide_who_may_do_what() {
         protected(options);
         options.audit = Some(audit.clone());
     });
-    let url = format!("https://localhost:{}", server.address().port());
-    let remote = |name: &str| {
-        let identity = Some(ours.sign(name, 4000));
-        let options = client::Options { ca: Some(ours.pem.clone()), identity, timeout: None };
-        Arc::new(Service::connect(&url, &options).unwrap()).key(KEY.public()).unwrap()
-    };
+    let remote = |name: &str| named(&server, &ours, name);
     let (branch, payroll) = (remote("branch"), remote("payroll"));
     let ciphertexts = branch.encrypt(&plaintexts(KEY.public(), 3)).unwrap();
     let refused = |error: client::Error| assert_eq!(error.reason(), Some(ErrorReason::NotAllowed), "{error}");
@@ -175,8 +178,7 @@ fn health_is_told() {
     use tonic_health::pb::health_check_response::ServingStatus;
     use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
     let server = start();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let status = runtime.block_on(async {
+    let status = block_on(async {
         let channel = tonic::transport::Endpoint::from_shared(url(&server)).unwrap().connect().await.unwrap();
         let request = HealthCheckRequest { service: "hearith.v1.Paillier".to_owned() };
         HealthClient::new(channel).check(request).await.unwrap().into_inner().status()
@@ -219,8 +221,4 @@ fn a_client_in_go() {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}{err}");
     assert_eq!(out.trim(), "1480 -60 UNKNOWN_KEY NotFound", "{err}");
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

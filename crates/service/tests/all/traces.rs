@@ -33,8 +33,7 @@ impl Collector {
         let service = TraceServiceServer::new(self.clone());
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
+            block_on(async {
                 let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
                 sender.send(listener.local_addr().unwrap()).unwrap();
                 let router = tonic::service::Routes::new(service).into_axum_router();
@@ -57,8 +56,7 @@ fn attribute(span: &Span, key: &str) -> Option<Value> {
 
 /// Encrypts five rows within a client's trace.
 fn encrypt_traced(server: &Server, parent: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    block_on(async {
         let channel = tonic::transport::Endpoint::from_shared(url(server)).unwrap().connect().await.unwrap();
         let mut client = PaillierClient::new(channel);
         let n = KEY.public().modulus_be().to_vec().into();
@@ -104,8 +102,4 @@ fn a_collector_that_is_gone_disturbs_nobody() {
     let mut elsewhere = options();
     elsewhere.collector = Some("192.0.2.1:4317".parse().unwrap());
     assert!(matches!(Server::start(elsewhere).map(drop), Err(Error::CollectorNotLoopback(_))));
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -131,7 +131,7 @@ impl Stage {
     }
 
     fn submit(&self, client: ClientId, key: Arc<ServedKey>, input: Input, deadline: Option<Instant>) -> Asked {
-        let room = wait(self.scheduler.room(&input)).unwrap();
+        let room = block_on(self.scheduler.room(&input)).unwrap();
         Box::pin(self.scheduler.submit(client, key, input, room, deadline))
     }
 
@@ -153,10 +153,6 @@ impl Begun {
     }
 }
 
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
-}
-
 fn clients() -> [ClientId; 3] {
     [(); 3].map(|()| ClientId::anonymous())
 }
@@ -171,7 +167,7 @@ fn whoever_asks_for_little_waits_for_one_slice_of_the_others() {
     first.go();
     let second = stage.next();
     assert_eq!(second.go(), [5000]);
-    assert_eq!(wait(one).unwrap().rows(), 1);
+    assert_eq!(block_on(one).unwrap().rows(), 1);
     assert_eq!(stage.order(3), [[2, 3], [4, 5], [6, 7]]);
     drop((stage, all));
 }
@@ -186,7 +182,7 @@ fn a_row_alone_has_its_turn_while_others_fill_all_lanes_of_all_threads() {
     // The other thread goes on with the rows of who fills its lanes.
     let third = stage.next();
     assert_eq!(third.go(), [5000]);
-    assert_eq!(wait(one).unwrap().rows(), 1);
+    assert_eq!(block_on(one).unwrap().rows(), 1);
     second.go();
     drop((stage, all));
 }
@@ -237,7 +233,7 @@ fn what_is_cancelled_or_late_goes_no_further() {
     drop(all);
     first.go();
     assert_eq!(stage.next().go(), [5000]);
-    assert!(wait(one).is_ok());
+    assert!(block_on(one).is_ok());
 
     let deadline = Instant::now() + Duration::from_millis(20);
     let late = stage.ask_until(heavy, 0, 0..1000, Some(deadline));
@@ -248,11 +244,11 @@ fn what_is_cancelled_or_late_goes_no_further() {
     let one = stage.ask(light, 1, [5001]);
     first.go();
     assert_eq!(stage.next().go(), [5001]);
-    assert!(wait(one).is_ok());
-    assert_eq!(wait(late).unwrap_err().reason(), ErrorReason::Deadline);
+    assert!(block_on(one).is_ok());
+    assert_eq!(block_on(late).unwrap_err().reason(), ErrorReason::Deadline);
     let last = stage.ask(light, 1, [5002]);
     assert_eq!(stage.next().go(), [5002], "nothing of the heavy one");
-    assert!(wait(last).is_ok());
+    assert!(block_on(last).is_ok());
 }
 
 #[test]
@@ -269,12 +265,12 @@ fn long_rounds_leave_a_thread_to_short_ones() {
         let input = Input::Add(ciphertexts.clone(), ciphertexts);
         let sum = stage.submit(light, stage.keys[0].clone(), input, None);
         assert_eq!(stage.next().go(), [0]);
-        assert!(wait(sum).is_ok());
+        assert!(block_on(sum).is_ok());
     }
     long.go();
     assert_eq!(stage.next().go(), (100..108).collect::<Vec<u32>>(), "long ones take turns, too");
     assert_eq!(stage.next().go(), (8..16).collect::<Vec<u32>>());
-    assert!(wait(all).is_ok() && wait(more).is_ok());
+    assert!(block_on(all).is_ok() && block_on(more).is_ok());
 }
 
 #[test]
@@ -286,11 +282,11 @@ fn slices_come_together_in_their_order() {
     assert_eq!(rows, (0..6).collect());
     // The last first.
     begun.into_iter().rev().for_each(|begun| drop(begun.go()));
-    let Output::Plaintexts(plaintexts) = wait(all).unwrap() else { panic!("no plaintexts") };
+    let Output::Plaintexts(plaintexts) = block_on(all).unwrap() else { panic!("no plaintexts") };
     assert_eq!(numbers_of(&plaintexts), [0, 1, 2, 3, 4, 5]);
     let none = stage.ask(client, 0, []);
     assert!(stage.next().go().is_empty());
-    assert_eq!(wait(none).unwrap().rows(), 0);
+    assert_eq!(block_on(none).unwrap().rows(), 0);
 }
 
 #[test]
@@ -305,9 +301,9 @@ fn the_first_wrong_row_is_named_whichever_slice_fails_first() {
     // What comes after a wrong row is of no use any more; what comes before is waited for.
     let other = stage.ask(client, 1, [50]);
     assert_eq!(stage.next().go(), [50]);
-    assert!(wait(other).is_ok());
+    assert!(block_on(other).is_ok());
     first.go();
-    let refusal = wait(all).unwrap_err();
+    let refusal = block_on(all).unwrap_err();
     assert_eq!((refusal.reason(), refusal.row()), (ErrorReason::BadNumber, Some(1)));
 }
 
@@ -324,6 +320,6 @@ fn rows_of_many_clients_share_a_slice() {
     let mut rows = stage.next().go();
     rows.sort_unstable();
     assert_eq!(rows, [1, 2, 3, 4]);
-    assert!(wait(held).is_ok());
-    asked.into_iter().for_each(|one| assert_eq!(wait(one).unwrap().rows(), 1));
+    assert!(block_on(held).is_ok());
+    asked.into_iter().for_each(|one| assert_eq!(block_on(one).unwrap().rows(), 1));
 }
