@@ -38,7 +38,7 @@ pub use election::{
     ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRepairHeads, ElectionRestore,
     ElectionServe, ElectionTally, ElectionVerify, ElectionVote,
 };
-pub use list::{Columns, List, Name, Setting, all, names};
+pub use list::{Columns, List, Name, Setting, all};
 #[cfg(feature = "service")]
 pub use serve::{Serve, ServeLimits};
 
@@ -702,7 +702,7 @@ fn at_least_one(text: &str) -> Result<u64, String> {
 fn line() -> Result<Vec<OsString>, Failure> {
     let line = std::env::args_os().collect();
     #[cfg(feature = "service")]
-    let line = config::expanded(<Arguments as clap::CommandFactory>::command(), line)?;
+    let line = config::expanded(<Arguments as clap::CommandFactory>::command, line)?;
     Ok(line)
 }
 

@@ -4,7 +4,9 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use hearith_columns::{Behind, Error};
+use percent_encoding::percent_decode_str;
 
 /// What stands in a folder's name for null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -13,7 +15,7 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Partitions {
     columns: Vec<(String, Option<String>)>,
-    schemas: Option<(SchemaRef, SchemaRef)>,
+    behind: Behind,
 }
 
 impl Partitions {
@@ -35,57 +37,34 @@ impl Partitions {
                 None => columns.push((name, value)),
             }
         }
-        Self { columns, schemas: None }
+        let fields = columns.iter().map(|(name, _)| Arc::new(Field::new(name, DataType::Utf8, true)));
+        let behind = Behind::new(fields.collect());
+        Self { columns, behind }
     }
 
     /// The schema with these columns, of text, behind its own.
     pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
-        if self.columns.is_empty() {
-            return schema.clone();
-        }
-        let more = self.columns.iter().map(|(name, _)| Arc::new(Field::new(name, DataType::Utf8, true)));
-        let fields: Vec<_> = schema.fields().iter().cloned().chain(more).collect();
-        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+        self.behind.schema(schema)
     }
 
     /// A batch with these columns.
     ///
     /// # Errors
     /// None that a caller can cause.
-    pub(crate) fn to(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    pub(crate) fn to(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         if self.columns.is_empty() {
             return Ok(batch.clone());
         }
-        let to = match &self.schemas {
-            Some((from, to)) if Arc::ptr_eq(from, batch.schema_ref()) => to.clone(),
-            _ => self.schema(batch.schema_ref()),
-        };
-        self.schemas = Some((batch.schema(), to.clone()));
         let column = |(_, value): &(String, Option<String>)| -> ArrayRef {
             Arc::new(StringArray::from_iter(std::iter::repeat_n(value.as_deref(), batch.num_rows())))
         };
-        RecordBatch::try_new(to, batch.columns().iter().cloned().chain(self.columns.iter().map(column)).collect())
+        self.behind.batch(batch, self.columns.iter().map(column).collect())
     }
 }
 
 /// A name or value without the escapes of characters that folders may not have: `%3A` is a colon.
 fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
-        match (byte, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push((high * 16 + low) as u8);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

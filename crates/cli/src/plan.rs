@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
-use hearith_columns::lattice::lattice_columns;
 use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
-use hearith_columns::{Error, Part, TypedColumn, encrypted_columns, type_name};
+use hearith_columns::{Error, TypedColumn, described, type_name};
 use hearith_paillier::encoding::format_decimal;
 use serde::{Deserialize, Serialize};
 
@@ -141,10 +140,10 @@ impl Planned {
     /// Writes the plan, if it is to be written, with what became of the encrypted columns.
     pub(crate) fn finish(self, encrypted: &Schema) -> Result<(), Failure> {
         let State::Writes { mut output, key, plain } = self.state else { return Ok(()) };
-        let parts = parts(encrypted).map_err(Failure::new)?;
+        let described = described(encrypted).map_err(Failure::new)?;
         let command = self.command;
         let of = |name: String| {
-            let part = parts.iter().find(|part| part.name == name)?;
+            let part = described.iter().map(|it| &it.part).find(|part| part.name == name)?;
             let range = i128::try_from(part.range).unwrap_or(i128::MAX);
             Some(Encrypted { name, scale: part.scale, range: format_decimal(range, part.scale) })
         };
@@ -238,15 +237,6 @@ fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::at(plan, format!("is there already and says what {option} does"))),
-    }
-}
-
-/// The columns that were encrypted, of either scheme.
-fn parts(schema: &Schema) -> Result<Vec<Part>, Error> {
-    let whole = lattice_columns(schema)?;
-    match whole.is_empty() {
-        false => Ok(whole.into_iter().map(|column| column.part).collect()),
-        true => Ok(encrypted_columns(schema)?.into_iter().flat_map(|column| column.parts).collect()),
     }
 }
 

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
-use hearith_columns::{BoundComputed, Computed, Error, ErrorKind, listed};
+use hearith_columns::{Behind, BoundComputed, Computed, Error, ErrorKind, listed};
 
-use crate::args::{List, Name, Sum, names};
+use crate::args::{List, Name, Sum};
 
 /// The columns by which a sum is grouped and weighted.
 #[derive(Clone, Debug)]
@@ -39,10 +39,10 @@ impl Selection {
 
     fn list(text: &str, schema: &Schema) -> Result<Vec<Chosen>, Error> {
         let is_column = |Name(name): &Name| schema.field_with_name(name).is_ok();
-        if let Ok(list) = List::<Name>::from_str(text)
-            && names(&list).iter().all(is_column)
+        if let Ok(List(names)) = text.parse::<List<Name>>()
+            && names.iter().all(is_column)
         {
-            return Ok(names(&list).into_iter().map(|Name(name)| Chosen { name, computed: None }).collect());
+            return Ok(names.into_iter().map(|Name(name)| Chosen { name, computed: None }).collect());
         }
         listed(text).into_iter().map(|text| Chosen::of(text, schema)).collect()
     }
@@ -71,6 +71,7 @@ impl Selection {
                 added.columns.push(computed.bind(schema)?);
             }
         }
+        added.behind = Behind::new(added.columns.iter().map(BoundComputed::field).collect());
         Ok(added)
     }
 }
@@ -91,7 +92,7 @@ impl Chosen {
 pub(crate) struct Added {
     columns: Vec<BoundComputed>,
     sources: Vec<String>,
-    schemas: Option<(SchemaRef, SchemaRef)>,
+    behind: Behind,
 }
 
 impl Added {
@@ -102,10 +103,7 @@ impl Added {
 
     /// The schema of the table with them.
     pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
-        match self.columns.is_empty() {
-            true => schema.clone(),
-            false => BoundComputed::extended_schema(&self.columns, schema),
-        }
+        self.behind.schema(schema)
     }
 
     /// A batch of the table with them, computed in the rows that are kept alone.
@@ -113,6 +111,10 @@ impl Added {
     /// # Errors
     /// As [`BoundComputed::values`].
     pub(crate) fn to(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<RecordBatch, Error> {
-        BoundComputed::extended(&self.columns, batch, keep, &mut self.schemas)
+        if self.columns.is_empty() {
+            return Ok(batch.clone());
+        }
+        let values = self.columns.iter().map(|column| column.values(batch, keep));
+        self.behind.batch(batch, values.collect::<Result<_, _>>()?)
     }
 }

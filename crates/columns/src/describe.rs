@@ -11,8 +11,8 @@ use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 use crate::groups::plain;
-use crate::lattice::lattice_columns;
-use crate::metadata::{counts_rows, encrypted_columns, is_encrypted, numbers_rows};
+use crate::metadata::{counts_rows, is_encrypted, numbers_rows};
+use crate::parts::{self, Described};
 
 /// Gives a table the descriptions that columns of the same names have in another.
 #[derive(Debug)]
@@ -59,15 +59,8 @@ impl Describer {
 
 /// The names of all columns that belong to encrypted ones.
 fn companions(schema: &Schema) -> Result<HashSet<String>, Error> {
-    let whole = lattice_columns(schema)?;
-    if !whole.is_empty() {
-        let names = whole.into_iter().flat_map(|column| {
-            [Some(column.part.additions), column.part.values, column.rarest, column.index].into_iter().flatten()
-        });
-        return Ok(names.collect());
-    }
-    let parts = encrypted_columns(schema)?.into_iter().flat_map(|column| column.parts);
-    Ok(parts.flat_map(|part| std::iter::once(part.additions).chain(part.values)).collect())
+    let names = |Described { part, rarest, index }| [Some(part.additions), part.values, rarest, index];
+    Ok(parts::described(schema)?.into_iter().flat_map(names).flatten().collect())
 }
 
 fn described(array: &ArrayRef, field: &Field) -> Result<ArrayRef, Error> {

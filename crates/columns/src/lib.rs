@@ -43,6 +43,7 @@
 //! ```
 
 mod align;
+mod behind;
 mod ciphers;
 mod contents;
 pub mod csv;
@@ -61,6 +62,7 @@ pub mod metadata;
 mod numbers;
 mod openings;
 pub mod parquet;
+mod parts;
 pub mod phe;
 mod shares;
 mod totals;
@@ -68,6 +70,7 @@ mod typed;
 mod wipe;
 
 pub use align::Alignment;
+pub use behind::Behind;
 pub use contents::{Contents, TableId};
 pub use csv::CsvFault;
 pub use decrypt::{Decrypted, Decryptor, OVERFLOW, narrowed};
@@ -80,6 +83,7 @@ pub use means::Means;
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
 pub use openings::{Checker, Opener};
+pub use parts::{Described, described};
 pub use shares::{Combined, Combiner, Sharer};
 pub use totals::{Release, Released, Totals, Withheld};
 pub use typed::{TypedColumn, type_name};

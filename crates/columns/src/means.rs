@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 use crate::csv::Texts;
 use crate::encrypt::{batch_of, find};
 use crate::error::{Error, ErrorKind};
-use crate::lattice::lattice_columns;
-use crate::metadata::{counts_rows, encrypted_columns};
+use crate::metadata::counts_rows;
+use crate::parts::{Described, described};
 use crate::totals::count_name;
 
 /// The means of one table of totals.
@@ -40,9 +40,7 @@ impl Means {
     /// # Errors
     /// [`ErrorKind::NoMeans`] for a table that is none of totals, or whose totals do not count values; a damaged description.
     pub fn of(totals: &Schema, decrypted: &Schema) -> Result<Self, Error> {
-        let of_rows = encrypted_columns_or_none(totals)?;
-        let whole = lattice_columns(totals)?.into_iter().map(|column| (column.part, column.rarest));
-        let counted = of_rows.into_iter().chain(whole).map(|(part, rarest)| {
+        let counted = described(totals)?.into_iter().map(|Described { part, rarest, .. }| {
             let values = part.values.filter(|name| totals.field_with_name(name).is_ok());
             let values = values.ok_or_else(|| ErrorKind::NoMeans.in_column(&part.name))?;
             let place = decrypted.index_of(&part.name)?;
@@ -116,16 +114,6 @@ fn counts<'a>(totals: &'a RecordBatch, name: &str) -> Result<&'a UInt64Array, Er
     find(totals.schema_ref(), name)?;
     let column = totals.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>());
     column.ok_or_else(|| ErrorKind::NoMeans.in_column(name))
-}
-
-type Counted = (crate::metadata::Part, Option<String>);
-
-/// The parts of columns that are encrypted row by row; none of a table of the other scheme.
-fn encrypted_columns_or_none(schema: &Schema) -> Result<Vec<Counted>, Error> {
-    if !lattice_columns(schema)?.is_empty() {
-        return Ok(Vec::new());
-    }
-    Ok(encrypted_columns(schema)?.into_iter().flat_map(|column| column.parts).map(|part| (part, None)).collect())
 }
 
 /// The double nearest to a decimal by a count; nothing where the text is no decimal.

@@ -13,11 +13,6 @@ pub fn all<T: Clone>(lists: &[List<T>]) -> Vec<T> {
     lists.iter().flat_map(|list| list.0.iter().cloned()).collect()
 }
 
-/// What one option lists.
-pub fn names<T: Clone>(list: &List<T>) -> Vec<T> {
-    list.0.clone()
-}
-
 /// A list of columns and expressions, which needs a table to be told which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns(pub String);

@@ -7,7 +7,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
 use arrow_array::*;
 use arrow_buffer::i256;
-use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{DataType, Field, FieldRef, Schema, TimeUnit};
 use num_bigint::BigInt;
 
 use super::evaluate::{Fault, SECONDS_OF_DAY, Typed, Value};
@@ -15,7 +15,6 @@ use super::number::Real;
 use super::parse::{self, Kind, Node};
 use super::types::{Typing, describe};
 use super::{PredicateError, cells_of, plain_columns};
-use crate::encrypt::batch_of;
 use crate::error::{Error, ErrorKind};
 
 /// A plain column, or one that is computed of plain columns: `dept`, `"salary, gross"`, `cast(day as date)`,
@@ -158,34 +157,6 @@ impl BoundComputed {
         let values = (0..batch.num_rows()).map(|row| value(row).map_err(|fault| (row, fault)));
         let array = values.collect::<Result<Vec<_>, _>>().and_then(|values| column_of(&values, kind, data_type));
         array.map_err(|(row, fault)| fault.into_error(row, &self.columns))
-    }
-
-    /// A batch with more columns behind its own; `schema` is kept from call to call, so that batches of one table have one.
-    ///
-    /// # Errors
-    /// As [`BoundComputed::values`].
-    pub fn extended(
-        columns: &[Self],
-        batch: &RecordBatch,
-        keep: Option<&BooleanArray>,
-        schema: &mut Option<(SchemaRef, SchemaRef)>,
-    ) -> Result<RecordBatch, Error> {
-        if columns.is_empty() {
-            return Ok(batch.clone());
-        }
-        let to = match schema {
-            Some((from, to)) if Arc::ptr_eq(from, batch.schema_ref()) => to.clone(),
-            _ => Self::extended_schema(columns, batch.schema_ref()),
-        };
-        *schema = Some((batch.schema(), to.clone()));
-        let more = columns.iter().map(|column| column.values(batch, keep)).collect::<Result<Vec<_>, _>>()?;
-        batch_of(&to, batch.columns().iter().cloned().chain(more).collect())
-    }
-
-    /// A schema with more columns behind its own.
-    pub fn extended_schema(columns: &[Self], schema: &Schema) -> SchemaRef {
-        let fields = schema.fields().iter().cloned().chain(columns.iter().map(Self::field));
-        Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
     }
 }
 
