@@ -36,11 +36,11 @@ class strict:
 
     >>> import hearith.phe as phe
     >>> public, private = phe.generate_paillier_keypair(n_length=256)
-    >>> with phe.strict():
+    >>> with phe.strict():  # doctest: +ELLIPSIS
     ...     public.encrypt(0.5) * 0.3 * 0.3 * 0.3 * 0.3
     Traceback (most recent call last):
         ...
-    OverflowError: the result needs up to 282 bits, and the key has 254: numbers would wrap around n
+    OverflowError: the result needs up to 282 bits, and the key has 25...: numbers would wrap around n
     """
 
     def __init__(self, on: bool = True) -> None:
