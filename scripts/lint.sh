@@ -56,6 +56,7 @@ fi
 scripts/check_dependencies.py
 scripts/prove_arithmetic.py --check
 scripts/check_text.py
+python docs/site/comparisons.py --check
 scripts/check_web.py
 scripts/web.sh lint
 scripts/registers.py --check

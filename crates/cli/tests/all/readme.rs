@@ -1,4 +1,4 @@
-//! The commands in this crate's README do what it says.
+//! The commands in the crate's README and in the project's do what they say.
 
 use crate::common::{Place, STAFF};
 
@@ -6,12 +6,35 @@ use crate::common::{Place, STAFF};
 fn the_commands_of_the_readme_run() {
     let place = Place::new();
     place.write("staff.csv", STAFF);
-    let readme = include_str!("../../README.md");
-    let (_, commands) = readme.split_once("```sh\n").unwrap();
-    let (commands, _) = commands.split_once("```").unwrap();
-    let commands: Vec<&str> = commands.lines().map(|line| line.strip_prefix("hearith ").unwrap()).collect();
-    assert_eq!(commands.len(), 4);
-    commands.iter().for_each(|command| drop(place.ok(command)));
+    let (commands, _) = run(&place, block(include_str!("../../README.md"), "sh\n"));
+    assert_eq!(commands, 4);
     let totals = place.read("totals.csv");
     assert!(totals.contains("lab,1,") && totals.contains("1500"), "{totals}");
+}
+
+#[test]
+fn the_quickstart_of_the_project_prints_what_it_shows() {
+    let readme = include_str!("../../../../README.md");
+    let place = Place::new();
+    place.write("staff.csv", block(readme, "csv\n"));
+    let (commands, printed) = run(&place, block(readme, "sh\nhearith keygen"));
+    assert_eq!(commands, 4);
+    assert_eq!(printed, block(readme, "text\n"));
+}
+
+/// The code block that begins so, from the line after the fence.
+fn block<'a>(page: &'a str, begin: &str) -> &'a str {
+    let fence = page.find(&format!("```{begin}")).expect("the block is there");
+    let (_, after) = page[fence..].split_once('\n').expect("a fence ends its line");
+    after.split_once("```").expect("it ends").0
+}
+
+/// Runs the commands of a block: how many they are, and what the last one printed.
+fn run(place: &Place, block: &str) -> (usize, String) {
+    let commands: Vec<&str> = block.lines().map(|line| line.strip_prefix("hearith ").unwrap()).collect();
+    let mut printed = String::new();
+    for command in &commands {
+        printed = place.ok(command).stdout;
+    }
+    (commands.len(), printed)
 }
