@@ -127,26 +127,40 @@ system() {
     done <<<"${systems[$1]}"
 }
 
-# The tops take one processor: beside other parts they run at the same time, and what they say follows in its turn.
-aside=
+# These take one processor: beside other parts they run at the same time, each from the moment when the part before it
+# begins, and what they say follows in its turn.
+declare -A beside=([cocotb]=hardware [web]=python)
+declare -A aside=()
+said=
+
+# start_aside PART: begins a part and goes on.
 start_aside() {
-    aside=$(mktemp -d)
-    trap 'kill "$tops" 2>/dev/null || true; rm -rf "$aside"' EXIT
+    if [ -z "$said" ]; then
+        said=$(mktemp -d)
+        trap 'kill "${aside[@]}" 2>/dev/null || true; rm -rf "$said"' EXIT
+    fi
     (
         SECONDS=0 status=0
-        cocotb || status=$?
-        echo $SECONDS >"$aside/seconds"
+        "$1" || status=$?
+        echo $SECONDS >"$said/$1.seconds"
         exit $status
-    ) >"$aside/said" 2>&1 &
-    tops=$!
+    ) >"$said/$1" 2>&1 &
+    aside[$1]=$!
+}
+
+# end_aside PART: waits for it, and says what it said.
+end_aside() {
+    local status=0
+    wait "${aside[$1]}" || status=$?
+    cat "$said/$1"
+    [ $status -eq 0 ] || exit $status
+    SECONDS=$(<"$said/$1.seconds")
 }
 
 times=()
-if [ ${#parts[@]} -gt 1 ] && [[ " ${parts[*]} " == *" cocotb "* ]]; then
-    start_aside
-fi
 asked_models=${HEARITH_MODELS:-}
-for part in "${parts[@]}"; do
+for at in "${!parts[@]}"; do
+    part=${parts[at]}
     SECONDS=0
     # The parts of `make test` link the same libraries, with the small models alone.
     unset HEARITH_MODELS
@@ -156,12 +170,11 @@ for part in "${parts[@]}"; do
         HEARITH_MODELS=$(IFS=,; echo "${small_models[*]}")
         export HEARITH_MODELS
     fi
-    if [ "$part" = cocotb ] && [ -n "$aside" ]; then
-        status=0
-        wait "$tops" || status=$?
-        cat "$aside/said"
-        [ $status -eq 0 ] || exit $status
-        SECONDS=$(<"$aside/seconds")
+    for other in "${parts[@]:at + 1}"; do
+        [ "${beside[$other]:-}" != "$part" ] || start_aside "$other"
+    done
+    if [ -n "${aside[$part]:-}" ]; then
+        end_aside "$part"
     elif [[ $part =~ ^(rust|python|web|hardware|cocotb|benches|fuzz)$ ]]; then
         "$part"
     elif [ -n "${systems[$part]:-}" ]; then

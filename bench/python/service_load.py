@@ -384,6 +384,7 @@ def main():
     if options.memory:
         options.out.write_text(memory_alone(options.seconds, options.out.read_text()))
         return
+    beside_others = others()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         keys = {variant: folder / variant for variant in VARIANTS}
@@ -412,7 +413,7 @@ def main():
         finally:
             server.end()
     page = report(server, options.rows, options.rounds, found, singles, connections)
-    page += f"\n{others()}\n{last}"
+    page += f"\n{beside_others}\n{last}"
     options.out.write_text(page)
     print(page)
 
