@@ -166,7 +166,7 @@ pub struct Keygen {
     /// Directory for the two files; made when missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Variant of Paillier: standard, or djn, which encrypts faster [default: standard]
+    /// Variant of Paillier: standard, djn (encrypts faster) or subgroup (decrypts faster too) [default: standard]
     #[arg(long, value_parser = variant)]
     pub variant: Option<Variant>,
     /// Share a Paillier key: of L trustees, at most 20, any W decrypt; takes minutes
@@ -344,6 +344,9 @@ pub struct Decrypt {
     /// Check what this CPU decrypts: a computing fault would give the key away
     #[arg(long, conflicts_with = "remote")]
     pub check: bool,
+    /// Decrypt rows of any origin under a subgroup key: several times slower
+    #[arg(long, conflicts_with = "remote")]
+    pub any_randomiser: bool,
     /// Believe a device without a check. DANGEROUS: a faulty one gives the key away
     #[arg(long, conflicts_with_all = ["check", "remote"])]
     pub unchecked_device: bool,
@@ -567,6 +570,9 @@ pub struct Import {
     /// How many numbers have been added up in each ciphertext
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub additions: u64,
+    /// Take numbers of any origin under a subgroup key; `decrypt` then needs the same option
+    #[arg(long)]
+    pub any_randomiser: bool,
     /// JSON objects {"v": "...", "e": 0}, one after another or in a list; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
@@ -711,7 +717,7 @@ fn set(text: &str) -> Result<Set, String> {
 }
 
 fn variant(text: &str) -> Result<Variant, String> {
-    text.parse().map_err(|_| "standard or djn".to_owned())
+    text.parse().map_err(|_| "standard, djn or subgroup".to_owned())
 }
 
 #[cfg(test)]

@@ -40,11 +40,14 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         _ => None,
     };
     let checking = key.as_ref().map(PrivateKey::checking);
-    let holder: &dyn Holder = match (&device, &remote, &key, &checking) {
+    let any = key.as_ref().map(|key| key.any_randomiser(command.check));
+    let holder: &dyn Holder = match (&device, &remote, &key, &checking, &any) {
+        // A device's exponents are those of the factors, whatever the variant.
         (Some((_, device)), ..) => &**device,
         (_, Some(remote), ..) => &**remote,
-        (_, _, _, Some(checking)) if command.check => checking,
-        (_, _, Some(key), _) => key,
+        (.., Some(any)) if command.any_randomiser => any,
+        (_, _, _, Some(checking), _) if command.check => checking,
+        (_, _, Some(key), ..) => key,
         _ => unreachable!("either a key was read or a service asked"),
     };
     let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use hearith_arith::cost::{Cost, peak_rate};
+use hearith_arith::natural::{bit_length, to_be};
 use hearith_arith::{Batch, Engine, Exponents, Modulus, Square};
-use hearith_paillier::{KeyPolicy, PrivateKey, PublicKey, Variant, encoding};
+use hearith_paillier::{KeyPolicy, PrivateKey, Variant, encoding};
 use serde::Serialize;
 
 use crate::engines::{print, print_json};
@@ -111,18 +112,41 @@ fn modulus(limbs: usize) -> Vec<u64> {
 fn operations(bits: u32) -> Result<Vec<Line>, Failure> {
     let key = PrivateKey::generate(bits, Variant::Djn, KeyPolicy::AllowInsecure, Engine::Ifma).map_err(Failure::new)?;
     let djn = key.public();
-    let standard = PublicKey::new(&djn.modulus_be(), None, KeyPolicy::AllowInsecure, Engine::Ifma);
+    let subgroup = PrivateKey::generate(bits, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::Ifma);
+    let subgroup = subgroup.map_err(Failure::new)?;
+    let [p, q] = key.primes().map(|prime| to_be(prime, (bits / 2).div_ceil(8) as usize));
+    let standard = PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, Engine::Ifma);
     let standard = standard.map_err(Failure::new)?;
     let plaintexts = encoding::encode_signed(djn, &[-1; ROWS]).map_err(Failure::new)?;
     let ciphertexts = djn.encrypt(&plaintexts).map_err(Failure::new)?;
+    // Under the standard key, of the same modulus and so of the same id, they are the same numbers.
+    let short_plaintexts = encoding::encode_signed(subgroup.public(), &[-1; ROWS]).map_err(Failure::new)?;
+    let short_ciphertexts = subgroup.public().encrypt(&short_plaintexts).map_err(Failure::new)?;
+    let order_bits = subgroup.subgroup_primes().map_or(0, |[p, _]| bit_length(p));
+    let exponent_bits = subgroup.public().exponent_bits().unwrap_or_default();
     let (prime, full) = (Cost::of(bits / 2), Cost::of(bits));
     let eight = |run: &dyn Fn() -> bool| microseconds(|| assert!(run())) * LANES as f64 / ROWS as f64;
     let line = |operation, instructions, us| Line::new(operation, bits, instructions, us);
     Ok(vec![
         line("decryption", 2 * prime.dual_pow(bits / 2), eight(&|| key.decrypt(&ciphertexts).is_ok())),
-        line("encryption, r^n", full.dual_pow_public(bits), eight(&|| standard.encrypt(&plaintexts).is_ok())),
-        line("encryption, key owner", 2 * prime.dual_pow(bits / 2), eight(&|| key.encrypt(&plaintexts).is_ok())),
+        line(
+            "decryption, subgroup",
+            2 * prime.dual_pow(order_bits + 1),
+            eight(&|| subgroup.decrypt(&short_ciphertexts).is_ok()),
+        ),
+        line("encryption, r^n", full.dual_pow_public(bits), eight(&|| standard.public().encrypt(&plaintexts).is_ok())),
+        line(
+            "encryption, r^n, key owner",
+            2 * prime.dual_pow(bits / 2),
+            eight(&|| standard.encrypt(&plaintexts).is_ok()),
+        ),
         line("encryption, DJN", full.comb(bits / 2), eight(&|| djn.encrypt(&plaintexts).is_ok())),
+        line("encryption, DJN, key owner", full.comb(bits / 2), eight(&|| key.encrypt(&plaintexts).is_ok())),
+        line(
+            "encryption, subgroup",
+            full.comb(exponent_bits),
+            eight(&|| subgroup.public().encrypt(&short_plaintexts).is_ok()),
+        ),
     ])
 }
 

@@ -93,6 +93,8 @@ fn describe_key(file: &str, kind: &str, public: &PublicKey, sharing: Option<Stri
         ("variant", public.variant().to_string()),
         ("comment", public.comment().to_owned()),
     ];
+    let exponents = public.exponent_bits().map(|bits| ("exponents", format!("{bits} bits")));
+    lines.splice(4..4, exponents);
     lines.extend(sharing.clone().map(|sharing| ("sharing", sharing)));
     let text = listed(file, kind, &lines);
     let mut json = json!({
@@ -104,6 +106,9 @@ fn describe_key(file: &str, kind: &str, public: &PublicKey, sharing: Option<Stri
         "variant": public.variant().to_string(),
         "comment": public.comment(),
     });
+    if let Some(bits) = public.exponent_bits() {
+        json["exponent_bits"] = bits.into();
+    }
     if let Some(sharing) = sharing {
         json["sharing"] = sharing.into();
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hearith_columns::phe::{self, ImportOptions, Importer};
 use hearith_columns::{Encoding, ErrorKind, encrypted_columns};
+use hearith_paillier::Variant;
 use serde::Deserialize;
 
 use crate::args::{Export, Import};
@@ -65,6 +66,11 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
 /// Reads ciphertexts from JSON into an encrypted column.
 pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
+    if key.variant() == Variant::Subgroup && !command.any_randomiser {
+        let text = "a subgroup key decrypts numbers of other origin only with `decrypt --any-randomiser`, and so every sum that \
+                    has one of them: say --any-randomiser here too";
+        return Err(Failure::at(&name(&command.key), text));
+    }
     let input = Reread::open(&command.input)?;
     let options = ImportOptions {
         column: command.column.clone(),

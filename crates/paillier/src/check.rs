@@ -106,7 +106,8 @@ impl PrivateKey {
     /// Whether one number modulo `n^2` encrypts 0. Constant time but for the answer.
     fn encrypts_zero(&self, number: &Batch) -> bool {
         let exponents = &self.decryption().exponents;
-        let (p, q) = self.factors().powers(number, number, (&exponents.0, &exponents.1));
+        let factors = self.factors();
+        let (p, q) = factors.powers(number, number, (&exponents.0, &exponents.1), factors.bits);
         let is_one = |power: &Pairs| is_one(power.low.row(0)) & is_zero(power.high.row(0));
         is_one(&p) & is_one(&q) == 1
     }

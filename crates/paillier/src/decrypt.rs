@@ -4,11 +4,19 @@
 //! the function `L(x) = (x - 1) / p` and its division are gone, and a low part other than 1 gives a ciphertext away that is
 //! no unit. As `(1 + n)^(p-1) = 1 - n = 1 - q p` modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`, likewise
 //! modulo `q`.
+//!
+//! Under a subgroup key ([`Variant::Subgroup`](crate::Variant::Subgroup)) with `P = 2 p u + 1` the power `2 p` is enough. The
+//! randomiser is the power `n` of an element whose order modulo `P` divides `2 p`, so `c^(2 p) = (1 + n)^(2 p m) = 1 + 2 p m Q P`
+//! modulo `P^2`, and `m = L (2 p Q)^-1` modulo `P`. A ciphertext with any other randomiser has another low part.
+//!
+//! Both halves are looked at before they are put together: a number that is right in one half only would give a factor of `n`
+//! away. A foreign row and one that shares a factor with `n` end in one error, whichever half shows it.
 
 use crate::ciphertexts::check_key;
 use crate::key::factors::{Chinese, Factors, power, require_ones};
-use crate::{Ciphertexts, Error, Plaintexts, PrivateKey};
-use hearith_arith::natural::{Secret, difference};
+use crate::key::subgroup::Orders;
+use crate::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey};
+use hearith_arith::natural::{Secret, difference, product_in};
 use hearith_arith::{Batch, Factor, Memory, Modulus};
 use std::ops::Range;
 
@@ -19,11 +27,29 @@ impl PrivateKey {
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
-    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`. Under
+    /// a subgroup key [`ForeignRandomiser`](crate::ErrorKind::ForeignRandomiser) instead, for the first row of which that is so
+    /// or whose randomiser is not one of this key's.
     pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
+        self.decrypt_by(self.short_decryption().unwrap_or(self.decryption()), ciphertexts)
+    }
+
+    /// Decrypts as [`PrivateKey::decrypt`] does, whatever randomisers the ciphertexts have: under a subgroup key with the exponents
+    /// of other keys, which take three to five times as long. Constant time in the same way.
+    ///
+    /// It is for all rows or none: what tried the short exponents first would tell by its time which rows are foreign.
+    ///
+    /// # Errors
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    pub fn decrypt_any(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
+        self.decrypt_by(self.decryption(), ciphertexts)
+    }
+
+    fn decrypt_by(&self, decryption: &Decryption, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let public = self.public();
         check_key(public.id(), ciphertexts.key_id())?;
-        let residues = self.decryption().decrypt(self.factors(), ciphertexts.batch())?;
+        let residues = decryption.decrypt(self.factors(), ciphertexts.batch())?;
         Ok(Plaintexts::new(public.id(), public.plaintext_bytes(), residues))
     }
 }
@@ -31,6 +57,10 @@ impl PrivateKey {
 /// What decryption derives from the key.
 pub(crate) struct Decryption {
     pub(crate) exponents: (Secret, Secret),
+    /// Bits of both.
+    bits: u32,
+    /// Whether they are those of a subgroup.
+    is_short: bool,
     pub(crate) h_p: Factor,
     pub(crate) h_q: Factor,
     pub(crate) chinese: Chinese,
@@ -38,17 +68,42 @@ pub(crate) struct Decryption {
 
 impl Decryption {
     pub(crate) fn new(factors: &Factors) -> Self {
+        // (1 + n)^(p - 1) = 1 - q p modulo p^2.
+        let negated = |modulus: &Modulus, other: &[u64]| modulus.neg(&modulus.reduce(&Batch::repeat(other, 1)));
+        let steps = (negated(factors.square_p.root(), &factors.q), negated(factors.square_q.root(), &factors.p));
+        Self::with(factors, factors.less_one(), factors.bits, steps)
+    }
+
+    /// With the exponents of a subgroup.
+    pub(crate) fn short(factors: &Factors, orders: &Orders) -> Self {
+        let exponents = orders.doubled();
+        let step = |modulus: &Modulus, other: &[u64], exponent: &[u64]| {
+            let product = product_in(other, exponent, other.len() + exponent.len());
+            modulus.reduce(&Batch::repeat(&product, 1))
+        };
+        let at_p = step(factors.square_p.root(), &factors.q, &exponents.0);
+        let at_q = step(factors.square_q.root(), &factors.p, &exponents.1);
+        Decryption { is_short: true, ..Self::with(factors, exponents, orders.bits() + 1, (at_p, at_q)) }
+    }
+
+    /// With exponents of so many bits that make of a plaintext of 1 the `steps` modulo `p` and `q`: their inverses take every
+    /// other one to its plaintext (the `e_p` and `e_q` of \[HDSST25\]).
+    fn with(factors: &Factors, exponents: (Secret, Secret), bits: u32, steps: (Batch, Batch)) -> Self {
         let (p, q) = (factors.square_p.root(), factors.square_q.root());
-        let exponents = factors.less_one();
-        let chinese = Chinese::new(&factors.p, q, &exponents.1, factors.limbs());
-        let (e_p, e_q) = plaintext_factors(factors);
-        Decryption { exponents, h_p: p.factor(&e_p), h_q: q.factor(&e_q), chinese }
+        let less_one = factors.less_one();
+        let chinese = Chinese::new(&factors.p, q, &less_one.1, factors.limbs());
+        let inverse = |modulus: &Modulus, step: &Batch, less_one: &[u64]| {
+            modulus.factor(&power(modulus, step.row(0), &difference(less_one, &[1])))
+        };
+        let (h_p, h_q) = (inverse(p, &steps.0, &less_one.0), inverse(q, &steps.1, &less_one.1));
+        Decryption { exponents, bits, is_short: false, h_p, h_q, chinese }
     }
 
     /// The plaintexts of ciphertexts below `n^2`.
     fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, Error> {
-        let (p, q) = factors.powers(c, c, (&self.exponents.0, &self.exponents.1));
-        require_ones(&p.low, &q.low)?;
+        let (p, q) = factors.powers(c, c, (&self.exponents.0, &self.exponents.1), self.bits);
+        let fault = if self.is_short { ErrorKind::ForeignRandomiser } else { ErrorKind::CiphertextSharesFactor };
+        require_ones(&p.low, &q.low, fault)?;
         let m_p = factors.square_p.root().mul_by(&p.high, &self.h_p);
         let m_q = factors.square_q.root().mul_by(&q.high, &self.h_q);
         Ok(self.chinese.combine(&m_p, &m_q))
@@ -61,15 +116,4 @@ impl Memory for Decryption {
         [&self.h_p, &self.h_q].iter().for_each(|factor| factor.memory(ranges));
         self.chinese.memory(ranges);
     }
-}
-
-/// What takes `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the plaintext: `(-q)^-1 mod p` and `(-p)^-1 mod q`,
-/// the `e_p` and `e_q` of \[HDSST25\].
-fn plaintext_factors(factors: &Factors) -> (Secret, Secret) {
-    let inverse = |modulus: &Modulus, other: &[u64], less_one: &[u64]| {
-        let inverse = power(modulus, other, &difference(less_one, &[1]));
-        Secret::new(modulus.neg(&Batch::repeat(&inverse, 1)).row(0).to_vec())
-    };
-    let (p_less, q_less) = factors.less_one();
-    (inverse(factors.square_p.root(), &factors.q, &p_less), inverse(factors.square_q.root(), &factors.p, &q_less))
 }

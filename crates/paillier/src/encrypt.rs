@@ -144,12 +144,12 @@ impl PrivateKey {
     }
 
     /// Makes `len` randomisers for [`PublicKey::encrypt_with`] and [`PublicKey::rerandomise_with`]: through `p` and `q`, or as
-    /// [`PublicKey::randomisers`] does for a DJN key, which is faster.
+    /// [`PublicKey::randomisers`] does for a key with a generator, which is faster.
     ///
     /// # Errors
     /// If the random generator fails.
     pub fn randomisers(&self, len: usize) -> Result<Randomisers, Error> {
-        if self.public().variant() == Variant::Djn {
+        if self.public().variant() != Variant::Standard {
             return self.public().randomisers(len);
         }
         let (p, q) = (self.factors().square_p.root(), self.factors().square_q.root());
@@ -168,7 +168,7 @@ impl PrivateKey {
     /// The numbers modulo `n^2` that are `x^p` modulo `p^2` and `y^q` modulo `q^2`.
     fn residue_powers(&self, x: &Batch, y: &Batch) -> Result<Batch, Error> {
         let factors = self.factors();
-        let (at_p, at_q) = factors.powers(x, y, (&factors.p, &factors.q));
+        let (at_p, at_q) = factors.powers(x, y, (&factors.p, &factors.q), factors.bits);
         let (at_p, at_q) = (factors.square_p.join(&at_p), factors.square_q.join(&at_q));
         Ok(self.owner().chinese(self.public(), factors)?.combine(&at_p, &at_q))
     }

@@ -1,7 +1,7 @@
 //! Everything that can be wrong with the input: one error, which says what is wrong and in which row. No error carries a
 //! plaintext, key material or text that may hold it.
 
-use crate::{KeyId, MAX_BITS, MAX_ITERATIONS, MIN_BITS, MIN_ITERATIONS, Weakness};
+use crate::{KeyId, MAX_BITS, MAX_ITERATIONS, MIN_BITS, MIN_ITERATIONS, MIN_SUBGROUP_BITS, Weakness};
 use hearith_arith::ArithError;
 use std::fmt;
 
@@ -199,6 +199,42 @@ pub enum ErrorKind {
     /// The generator `h` of a DJN key is not `-x^2` for a unit `x`, or the primes do not suit it.
     #[error("the key's generator h is not valid")]
     InvalidGenerator,
+    /// A subgroup key is shorter than this variant goes.
+    #[error("a subgroup key of {bits} bits is not supported: {MIN_SUBGROUP_BITS} bits and more are")]
+    SubgroupKeySize {
+        /// The size given.
+        bits: u32,
+    },
+    /// The randomisers' exponents of a subgroup key are too short to hide anything, or longer than those of a DJN key.
+    #[error("exponents of {bits} bits are not valid for a subgroup key of this size: {least} to {most} bits are")]
+    ExponentLength {
+        /// Bits given.
+        bits: u32,
+        /// Bits at least.
+        least: u32,
+        /// Bits at most.
+        most: u32,
+    },
+    /// The private part of a subgroup key is not what it must be.
+    #[error("the private subgroup key is not valid: {problem}")]
+    InvalidSubgroup {
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A ciphertext has a randomiser that is not one of the subgroup key's, or shares a factor with `n`.
+    #[error(
+        "the ciphertext was not made with this subgroup key's randomisers (rows of other origin need the slow decryption of \
+         any randomiser)"
+    )]
+    ForeignRandomiser,
+    /// Shares of a key, and elections, need a key of another variant.
+    #[error("a subgroup key cannot be used for {what}: choose the variant {instead}")]
+    NotForSubgroup {
+        /// What it cannot be used for.
+        what: &'static str,
+        /// The variant that can be.
+        instead: &'static str,
+    },
     /// The ciphertext is 0.
     #[error("the ciphertext is 0")]
     CiphertextZero,
@@ -341,10 +377,10 @@ impl ErrorKind {
         Error::from(self).at_row(row)
     }
 
-    /// Whether a ciphertext is malformed: 0, not below `n^2`, or sharing a factor with `n`.
+    /// Whether a ciphertext is malformed: 0, not below `n^2`, sharing a factor with `n`, or foreign to a subgroup key.
     pub fn is_bad_ciphertext(&self) -> bool {
-        use ErrorKind::{CiphertextSharesFactor, CiphertextTooLarge, CiphertextZero};
-        matches!(self, CiphertextZero | CiphertextTooLarge | CiphertextSharesFactor)
+        use ErrorKind::{CiphertextSharesFactor, CiphertextTooLarge, CiphertextZero, ForeignRandomiser};
+        matches!(self, CiphertextZero | CiphertextTooLarge | CiphertextSharesFactor | ForeignRandomiser)
     }
 
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

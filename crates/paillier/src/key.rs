@@ -7,10 +7,12 @@ pub(crate) mod jwk;
 mod prime;
 pub(crate) mod private;
 pub(crate) mod public;
+pub(crate) mod subgroup;
 pub(crate) mod text;
 pub(crate) mod weakness;
 
 pub use encrypted::{DEFAULT_ITERATIONS, EncryptedJwk, MAX_ITERATIONS, MIN_ITERATIONS};
+pub use subgroup::MIN_SUBGROUP_BITS;
 pub use text::{KeyKind, MAX_KEY_TEXT, SecretText};
 pub use weakness::Weakness;
 
@@ -28,14 +30,28 @@ pub const MIN_SECURE_BITS: u32 = 2048;
 /// Bits of a key unless one chooses: 128-bit security \[SP800\].
 pub const DEFAULT_BITS: u32 = 3072;
 
-/// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without leading zeros.
+/// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without leading zeros. That of a subgroup
+/// key is made from `n`, its generator and the length of its exponents.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId([u8; 32]);
 
 impl KeyId {
     /// The id of the key with this modulus, without leading zero bytes.
     pub(crate) fn of_modulus(n_be: &[u8]) -> KeyId {
-        let digest = Sha256::digest(n_be);
+        Self::of_digest(&Sha256::digest(n_be))
+    }
+
+    /// The id of a subgroup key, which binds its generator and the length of its exponents too. `n` and `h` have the same length.
+    pub(crate) fn of_subgroup(n_be: &[u8], h_be: &[u8], exponent_bits: u32) -> KeyId {
+        let mut digest = Sha256::new();
+        digest.update(b"hearith subgroup key 1\0");
+        digest.update(exponent_bits.to_be_bytes());
+        digest.update(n_be);
+        digest.update(h_be);
+        Self::of_digest(&digest.finalize())
+    }
+
+    fn of_digest(digest: &[u8]) -> KeyId {
         let mut digits = [0; 32];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.iter()) {
             pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
@@ -86,14 +102,23 @@ pub enum Variant {
     /// `(h^n)^a` for a fixed `h = -x^2 mod n` and a random exponent `a` of half the length of `n` (\[DJN10\],
     /// section 4.2). Much faster, and secure under one more assumption: that these are hard to tell from `r^n`.
     Djn,
+    /// `(h^n)^a` for an `h` of the order `2 p q` modulo `n = P Q`, where the primes `p` and `q` divide `P - 1` and `Q - 1` (Ma,
+    /// Han and Lei \[MHL21\]). Encryption and decryption have shorter exponents than those of any other variant. Its security
+    /// rests on a further assumption: that elements of this subgroup are hard to tell from others \[Groth05\]. Ciphertexts of
+    /// other origin are rejected unless one asks for [`PrivateKey::decrypt_any`](crate::PrivateKey::decrypt_any).
+    Subgroup,
 }
 
 impl Variant {
+    /// All variants.
+    pub const ALL: [Variant; 3] = [Variant::Standard, Variant::Djn, Variant::Subgroup];
+
     /// The name by which users choose it.
     pub fn name(self) -> &'static str {
         match self {
             Variant::Standard => "standard",
             Variant::Djn => "djn",
+            Variant::Subgroup => "subgroup",
         }
     }
 }
@@ -108,8 +133,8 @@ impl FromStr for Variant {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let found = [Variant::Standard, Variant::Djn].into_iter().find(|variant| variant.name() == name);
-        Ok(found.ok_or(ErrorKind::UnknownName { what: "variant", known: "standard, djn" })?)
+        let found = Self::ALL.into_iter().find(|variant| variant.name() == name);
+        Ok(found.ok_or(ErrorKind::UnknownName { what: "variant", known: "standard, djn, subgroup" })?)
     }
 }
 

@@ -77,13 +77,13 @@ pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
 pub use hardening::forbid_core_dumps;
 pub use hearith_arith::{Batch, Engine, Process};
-pub use holder::{Compute, ComputeError, Decrypt, DecryptError};
+pub use holder::{AnyRandomiser, Compute, ComputeError, Decrypt, DecryptError};
 pub use kept::Kept;
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;
 pub use key::{
     DEFAULT_BITS, DEFAULT_ITERATIONS, EncryptedJwk, KeyId, KeyKind, KeyPolicy, MAX_BITS, MAX_ITERATIONS, MAX_KEY_TEXT,
-    MIN_BITS, MIN_ITERATIONS, MIN_SECURE_BITS, SecretText, Variant, Weakness,
+    MIN_BITS, MIN_ITERATIONS, MIN_SECURE_BITS, MIN_SUBGROUP_BITS, SecretText, Variant, Weakness,
 };
 pub use locked::Locked;
 pub use openings::Openings;

@@ -53,7 +53,11 @@ async fn connect(url: &str) -> Outcome<PaillierClient<Channel>> {
 
 /// A request for the encryption of one number, under the key that the service is told here.
 async fn request(url: &str, key: &PublicKey) -> Outcome<EncryptRequest> {
-    let register = RegisterKeyRequest { n: key.modulus_be().into(), h: key.generator_be().unwrap_or_default().into() };
+    let register = RegisterKeyRequest {
+        n: key.modulus_be().into(),
+        h: key.generator_be().unwrap_or_default().into(),
+        ..Default::default()
+    };
     let handle = connect(url).await?.register_key(register).await?.into_inner().key;
     let plaintext = encode_signed(key, &[1_234_567])?.to_be_bytes().to_vec();
     Ok(EncryptRequest { key: handle, plaintexts: plaintext.into() })

@@ -241,7 +241,8 @@ impl Service {
 
     fn register(&self, public: &PublicKey) -> Result<Registered, Error> {
         let (n, h) = (public.modulus_be().into(), public.generator_be().unwrap_or_default().into());
-        let request = self.timed(Request::new(proto::RegisterKeyRequest { n, h }));
+        let exponent_bits = public.exponent_bits().unwrap_or_default();
+        let request = self.timed(Request::new(proto::RegisterKeyRequest { n, h, exponent_bits }));
         let Connection { runtime, client } = self.connection()?;
         let mut client = client.clone();
         let answer = runtime.block_on(self.within(client.register_key(request)));

@@ -17,20 +17,24 @@ use crate::refusal::Refusal;
 pub struct Handle([u8; 32]);
 
 impl Handle {
-    /// The handle of the key with this modulus and this generator, big-endian, empty if there is none.
-    pub fn of(n: &[u8], h: &[u8]) -> Self {
+    /// The handle of the key with this modulus and this generator, big-endian, empty if there is none, and with exponents of so many
+    /// bits, 0 if it is no subgroup key.
+    pub fn of(n: &[u8], h: &[u8], exponent_bits: u32) -> Self {
         let mut digest = Sha256::new();
         for number in [n, h] {
             let number = without_zeros(number);
             digest.update((number.len() as u64).to_be_bytes());
             digest.update(number);
         }
+        if exponent_bits > 0 {
+            digest.update(exponent_bits.to_be_bytes());
+        }
         Self(digest.finalize().into())
     }
 
     /// The handle of a key.
     pub fn of_key(key: &PublicKey) -> Self {
-        Self::of(&key.modulus_be(), &key.generator_be().unwrap_or_default())
+        Self::of(&key.modulus_be(), &key.generator_be().unwrap_or_default(), key.exponent_bits().unwrap_or_default())
     }
 }
 
@@ -157,16 +161,25 @@ impl Keys {
     ///
     /// # Errors
     /// A key that is malformed or weak.
-    pub fn register(&self, client: ClientId, n: &[u8], h: &[u8]) -> Result<Arc<ServedKey>, Refusal> {
-        let handle = Handle::of(n, h);
+    pub fn register(
+        &self,
+        client: ClientId,
+        n: &[u8],
+        h: &[u8],
+        exponent_bits: u32,
+    ) -> Result<Arc<ServedKey>, Refusal> {
+        let handle = Handle::of(n, h, exponent_bits);
         if let Ok(known) = self.find(handle) {
             self.foreign().entries.entry(handle).and_modify(|entry| entry.owner = client);
             return Ok(known);
         }
         let (n, h) = (without_zeros(n), without_zeros(h));
         let generator = (!h.is_empty()).then_some(h);
-        let public =
-            PublicKey::new(n, generator, self.policy, self.engine).map_err(|error| Refusal::bad_key(&error))?;
+        let public = match exponent_bits {
+            0 => PublicKey::new(n, generator, self.policy, self.engine),
+            bits => PublicKey::new_subgroup(n, h, bits, self.policy, self.engine),
+        };
+        let public = public.map_err(|error| Refusal::bad_key(&error))?;
         let private = self.private.get(&public.id()).cloned();
         let key = Arc::new(ServedKey::new(public, private));
         Ok(self.foreign().keep(key, client, self.most))
@@ -239,7 +252,8 @@ mod tests {
     }
 
     fn register_for(keys: &Keys, key: &PublicKey, client: ClientId) -> Result<Arc<ServedKey>, Refusal> {
-        keys.register(client, &key.modulus_be(), &key.generator_be().unwrap_or_default())
+        let bits = key.exponent_bits().unwrap_or_default();
+        keys.register(client, &key.modulus_be(), &key.generator_be().unwrap_or_default(), bits)
     }
 
     #[test]
@@ -248,11 +262,14 @@ mod tests {
         let handle = Handle::of_key(key.public());
         assert_eq!(handle.to_string().parse(), Ok(handle));
         let n = key.public().modulus_be();
-        assert_ne!(Handle::of(&n, &[]), handle);
+        assert_ne!(Handle::of(&n, &[], 0), handle);
         let padded = [&[0, 0][..], &n].concat();
-        assert_eq!(Handle::of(&padded, &[0]), Handle::of(&n, &[]));
+        assert_eq!(Handle::of(&padded, &[0], 0), Handle::of(&n, &[], 0));
         // Where one number ends and the other begins counts.
-        assert_ne!(Handle::of(&[1, 2], &[3]), Handle::of(&[1], &[2, 3]));
+        assert_ne!(Handle::of(&[1, 2], &[3], 0), Handle::of(&[1], &[2, 3], 0));
+        // A subgroup key is none of DJN's.
+        assert_ne!(Handle::of(&[1], &[2], 0), Handle::of(&[1], &[2], 640));
+        assert_ne!(Handle::of(&[1], &[2], 641), Handle::of(&[1], &[2], 640));
         for wrong in ["", "0", &"g".repeat(64), &"A".repeat(64), &"é".repeat(32)] {
             assert_eq!(wrong.parse::<Handle>().unwrap_err().reason(), ErrorReason::UnknownKey);
         }
@@ -265,7 +282,7 @@ mod tests {
         let served = register(&keys, key.public()).unwrap();
         assert!(served.private().is_some());
         assert_eq!(keys.find(served.handle()).unwrap().public(), key.public());
-        let standard = keys.register(ClientId::anonymous(), &key.public().modulus_be(), &[]).unwrap();
+        let standard = keys.register(ClientId::anonymous(), &key.public().modulus_be(), &[], 0).unwrap();
         assert!(standard.private().is_some() && standard.public() != served.public());
         assert_eq!(keys.registered(), 1, "its own key needs no room");
     }

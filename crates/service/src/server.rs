@@ -423,7 +423,7 @@ impl Paillier for Front {
         let _busy = client.work.begin();
         let (service, key) = (self.service.clone(), request.into_inner());
         let registered = tokio::task::spawn_blocking(move || {
-            let key = service.keys.register(client.id, &key.n, &key.h)?;
+            let key = service.keys.register(client.id, &key.n, &key.h, key.exponent_bits)?;
             service.metrics.keys.set(service.keys.registered() as i64);
             Ok::<_, Refusal>(key)
         });

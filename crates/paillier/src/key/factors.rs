@@ -42,8 +42,8 @@ impl Factors {
     }
 
     /// The powers `x^e_p mod p^2` of all numbers in `at_p` and `y^e_q mod q^2` of all in `at_q`, as many, carried out
-    /// side by side; the exponents are below `2^bits`, the length of the primes.
-    pub(crate) fn powers(&self, at_p: &Batch, at_q: &Batch, exponents: (&[u64], &[u64])) -> (Pairs, Pairs) {
+    /// side by side; the exponents are below `2^bits`, and no longer than the primes.
+    pub(crate) fn powers(&self, at_p: &Batch, at_q: &Batch, exponents: (&[u64], &[u64]), bits: u32) -> (Pairs, Pairs) {
         let (rows, width) = (at_p.len(), self.p.len());
         if rows == 0 {
             let none = || Pairs { low: Batch::zeros(0, width), high: Batch::zeros(0, width) };
@@ -51,8 +51,9 @@ impl Factors {
         }
         let squares = [vec![&self.square_p; rows], vec![&self.square_q; rows]].concat();
         let of_rows = |row: usize| if row < rows { exponents.0 } else { exponents.1 };
-        let exponents = Batch::from_rows(width, (0..2 * rows).map(of_rows));
-        let both = pow_pairs(&squares, &Batch::concat(&[at_p, at_q]), Exponents::Each(&exponents, self.bits));
+        let limbs = exponents.0.len();
+        let exponents = Batch::from_rows(limbs, (0..2 * rows).map(of_rows));
+        let both = pow_pairs(&squares, &Batch::concat(&[at_p, at_q]), Exponents::Each(&exponents, bits));
         let half = |range: Range<usize>| Pairs { low: both.low.range(range.clone()), high: both.high.range(range) };
         (half(0..rows), half(rows..2 * rows))
     }
@@ -66,10 +67,10 @@ impl Memory for Factors {
 }
 
 /// Fails for the first row in which not both parts are 1. For `c^(p-1) mod p` and `c^(q-1) mod q` that is a ciphertext
-/// that shares a factor with `n`, by Fermat's little theorem.
-pub(crate) fn require_ones(p: &Batch, q: &Batch) -> Result<(), Error> {
+/// that shares a factor with `n`, by Fermat's little theorem. `fault` is what such a row is then said to be.
+pub(crate) fn require_ones(p: &Batch, q: &Batch, fault: ErrorKind) -> Result<(), Error> {
     match p.rows().zip(q.rows()).position(|(p, q)| is_one(p) & is_one(q) == 0) {
-        Some(row) => Err(ErrorKind::CiphertextSharesFactor.at_row(row)),
+        Some(row) => Err(fault.at_row(row)),
         None => Ok(()),
     }
 }
@@ -140,9 +141,10 @@ mod tests {
     #[test]
     fn rows_that_are_not_one_are_found() {
         let batch = |rows: [u64; 3]| Batch::from_rows(1, rows.chunks(1));
-        assert_eq!(require_ones(&batch([1, 1, 1]), &batch([1, 1, 1])), Ok(()));
+        let judge = |p, q| require_ones(&batch(p), &batch(q), ErrorKind::CiphertextSharesFactor);
+        assert_eq!(judge([1, 1, 1], [1, 1, 1]), Ok(()));
         let fault = |row| Err(ErrorKind::CiphertextSharesFactor.at_row(row));
-        assert_eq!(require_ones(&batch([1, 1, 0]), &batch([1, 1, 1])), fault(2));
-        assert_eq!(require_ones(&batch([1, 1, 1]), &batch([1, 3, 0])), fault(1));
+        assert_eq!(judge([1, 1, 0], [1, 1, 1]), fault(2));
+        assert_eq!(judge([1, 1, 1], [1, 3, 0]), fault(1));
     }
 }

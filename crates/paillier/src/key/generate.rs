@@ -26,7 +26,7 @@ pub(crate) enum Primes {
 /// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
 pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret, Secret), Error> {
     loop {
-        let (p, q) = rayon::join(|| prime(bits / 2, kind, engine), || prime(bits / 2, kind, engine));
+        let (p, q) = rayon::join(|| prime_of(bits / 2, kind, engine), || prime_of(bits / 2, kind, engine));
         let (p, q) = (p?, q?);
         if apart(&p, &q, bits) && (kind == Primes::Any || halves_coprime(&p, &q)) {
             return Ok(if natural::less(&p, &q) == 1 { (p, q) } else { (q, p) });
@@ -37,7 +37,7 @@ pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret,
 /// A random prime of exactly `bits` bits, the two highest set, so that the product of two has exactly `2 bits` bits:
 /// the first prime from a random start on. It has passed the strengthened Baillie-PSW test, against which no composite
 /// number is known, and as many rounds of Miller and Rabin's as FIPS 186-5, appendix C.1, asks for random numbers.
-fn prime(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
+fn prime_of(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let rounds = rounds_for_random(bits);
     loop {
         let found = candidate(bits, kind, engine)?;
@@ -46,6 +46,11 @@ fn prime(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
             return Ok(found);
         }
     }
+}
+
+/// A random prime of exactly `bits` bits, as those of a key are found.
+pub(crate) fn prime(bits: u32, engine: Engine) -> Result<Secret, Error> {
+    prime_of(bits, Primes::Any, engine)
 }
 
 /// `(p - 1) / 2`, without the limb that halving may leave empty.

@@ -4,6 +4,10 @@
 //! base64url of its big-endian bytes and a comment in `kid`; a private key has `p`, `q`, `kid`, `"key_ops": ["decrypt"]`
 //! and its public key in `pub`. A DJN key has its generator in one more member `h` of the public key, which
 //! python-paillier passes over, so that it reads, encrypts to and decrypts with DJN keys as well.
+//!
+//! A subgroup key is another algorithm, `"alg": "PAI-SG1"`, which readers that do not know it refuse: with `h`, and in `x` the
+//! length of the randomisers' exponents in bits. Its private key has the primes of the subgroup in `sp` and `sq`, which divide
+//! `p - 1` and `q - 1`.
 
 use super::encrypted::{self, EncryptedJwk};
 use super::private::PrivateKey;
@@ -20,6 +24,7 @@ use zeroize::Zeroizing;
 
 const TYPE: &str = "DAJ";
 const ALGORITHM: &str = "PAI-GN1";
+const SUBGROUP: &str = "PAI-SG1";
 const ENCRYPT: &str = "encrypt";
 const DECRYPT: &str = "decrypt";
 
@@ -40,6 +45,8 @@ struct PublicJwk<'a> {
     n: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     h: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    x: Option<u32>,
     #[serde(borrow, default)]
     kid: Option<Cow<'a, str>>,
 }
@@ -53,6 +60,10 @@ struct PrivateJwk<'a> {
     key_ops: Vec<Cow<'a, str>>,
     p: &'a str,
     q: &'a str,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    sp: Option<&'a str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    sq: Option<&'a str>,
     #[serde(borrow, rename = "pub")]
     public: PublicJwk<'a>,
     #[serde(borrow, default)]
@@ -78,10 +89,11 @@ impl PublicKey {
     fn jwk<'a>(&'a self, n: &'a str, h: Option<&'a str>) -> PublicJwk<'a> {
         PublicJwk {
             kty: TYPE.into(),
-            alg: ALGORITHM.into(),
+            alg: if self.exponent_bits().is_some() { SUBGROUP.into() } else { ALGORITHM.into() },
             key_ops: vec![ENCRYPT.into()],
             n: n.into(),
             h: h.map(Cow::from),
+            x: self.exponent_bits(),
             kid: Some(self.comment().into()),
         }
     }
@@ -93,11 +105,15 @@ impl PrivateKey {
         let public = self.public();
         let (n, h) = (encode(public.modulus()), public.generator().map(encode));
         let (p, q) = (encode(&self.factors().p), encode(&self.factors().q));
+        let orders = self.subgroup_primes().map(|primes| primes.map(encode));
+        let [sp, sq] = [0, 1].map(|at| orders.as_ref().map(|orders| orders[at].as_str()));
         let jwk = PrivateJwk {
             kty: TYPE.into(),
             key_ops: vec![DECRYPT.into()],
             p: &p,
             q: &q,
+            sp,
+            sq,
             public: public.jwk(&n, h.as_deref().map(String::as_str)),
             kid: Some(self.comment().into()),
         };
@@ -120,7 +136,12 @@ impl PrivateKey {
             return Err(ErrorKind::Member { member: "key_ops", problem: "does not contain 'decrypt'" }.into());
         }
         let public = public_key(&jwk.public, policy, engine)?;
-        let key = PrivateKey::of_public(public, &decode("p", jwk.p)?, &decode("q", jwk.q)?, policy)?;
+        let orders = match (jwk.sp, jwk.sq) {
+            (Some(sp), Some(sq)) => Some([decode("sp", sp)?, decode("sq", sq)?]),
+            _ => None,
+        };
+        let orders = orders.as_ref().map(|[sp, sq]| [sp.as_slice(), sq.as_slice()]);
+        let key = PrivateKey::of_public(public, &decode("p", jwk.p)?, &decode("q", jwk.q)?, orders, policy)?;
         Ok(match comment(jwk.kid.as_deref())? {
             Some(comment) => key.with_comment(comment),
             None => key,
@@ -153,10 +174,17 @@ pub(crate) fn private_comment(id: KeyId) -> String {
 
 fn public_key(jwk: &PublicJwk<'_>, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, Error> {
     expect("kty", &jwk.kty, TYPE)?;
-    expect("alg", &jwk.alg, ALGORITHM)?;
     let n = decode("n", &jwk.n)?;
     let h = jwk.h.as_ref().map(|h| decode("h", h)).transpose()?;
-    let key = PublicKey::new(&n, h.as_ref().map(|h| h.as_slice()), policy, engine)?;
+    let key = match (&*jwk.alg, &h, jwk.x) {
+        (SUBGROUP, Some(h), Some(length)) => PublicKey::new_subgroup(&n, h, length, policy, engine)?,
+        (SUBGROUP, None, _) => return Err(ErrorKind::Member { member: "h", problem: "is missing" }.into()),
+        (SUBGROUP, _, None) => return Err(ErrorKind::Member { member: "x", problem: "is missing" }.into()),
+        (alg, ..) => {
+            expect("alg", alg, ALGORITHM)?;
+            PublicKey::new(&n, h.as_ref().map(|h| h.as_slice()), policy, engine)?
+        }
+    };
     Ok(match comment(jwk.kid.as_deref())? {
         Some(comment) => key.with_comment(comment),
         None => key,

@@ -1,5 +1,6 @@
 //! The public key.
 
+use super::subgroup::check_exponent;
 use super::weakness::{Weakness, fermat_finds_factors, small_factor};
 use super::{KeyId, KeyPolicy, Variant};
 use crate::boxed::boxed;
@@ -14,10 +15,10 @@ use std::sync::{Arc, OnceLock};
 /// Primes below this are tried as factors of `n`: no key has any, since the primes of the smallest have 32 bits.
 const TRIAL_BOUND: u32 = 1 << 16;
 
-/// A Paillier public key, ready for one engine: the modulus `n`, with `g = n + 1`, and the generator `h` of a DJN key.
-/// Cloning is cheap.
+/// A Paillier public key, ready for one engine: the modulus `n`, with `g = n + 1`, the generator `h` of a DJN or a subgroup key,
+/// and the length of a subgroup key's exponents. Cloning is cheap.
 ///
-/// Two keys are equal if they have the same `n` and `h`.
+/// Two keys are equal if they have the same `n`, `h` and length.
 #[derive(Clone)]
 pub struct PublicKey(Arc<Parts>);
 
@@ -29,10 +30,12 @@ struct Parts {
     square: Square,
     squared: Modulus,
     generator: Option<Vec<u64>>,
+    /// Bits of the exponents of a subgroup key.
+    exponent_bits: Option<u32>,
     lazy: Lazy,
 }
 
-/// What is made when it is first needed, of a DJN key.
+/// What is made when it is first needed, of a key with a generator.
 #[derive(Default)]
 struct Lazy {
     /// `h^n mod n^2`.
@@ -49,10 +52,36 @@ impl PublicKey {
     /// `n` other than 1 and -1, or if the policy refuses a weakness that shows in `n` (see [`Weakness`]). That `n` is a
     /// product of two primes cannot be seen from outside.
     pub fn new(n_be: &[u8], h_be: Option<&[u8]>, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+        Self::read(n_be, h_be, None, policy, engine)
+    }
+
+    /// The subgroup key with modulus `n` and generator `h`, big-endian, and the length of its exponents in bits.
+    ///
+    /// # Errors
+    /// As [`PublicKey::new`], and if the key is too short or the length is not one for its size: shorter exponents would not
+    /// hide. That `h` generates a subgroup as long as the length says cannot be seen from outside.
+    pub fn new_subgroup(
+        n_be: &[u8],
+        h_be: &[u8],
+        exponent_bits: u32,
+        policy: KeyPolicy,
+        engine: Engine,
+    ) -> Result<Self, Error> {
+        Self::read(n_be, Some(h_be), Some(exponent_bits), policy, engine)
+    }
+
+    fn read(
+        n_be: &[u8],
+        h_be: Option<&[u8]>,
+        exponent_bits: Option<u32>,
+        policy: KeyPolicy,
+        engine: Engine,
+    ) -> Result<Self, Error> {
         let widest = limbs_of(crate::MAX_BITS);
         let n = from_be(n_be, widest).ok_or(ErrorKind::KeySizeOutOfRange { bits: 8 * n_be.len() as u32 })?;
         let bits = natural::bit_length(&n);
         policy.check(bits)?;
+        exponent_bits.map_or(Ok(()), |length| check_exponent(bits, length))?;
         let n = &n[..limbs_of(bits)];
         if let Some(factor) = small_factor(n, TRIAL_BOUND) {
             return Err(ErrorKind::SmallFactor { factor }.into());
@@ -60,19 +89,24 @@ impl PublicKey {
         let weakness = Weakness::of_modulus(&Modulus::new(engine, n)?)?;
         policy.permit(weakness)?;
         let generator = h_be.map(|h| checked_generator(h, n)).transpose()?;
-        Self::of_modulus(n, generator, weakness, engine)
+        Self::of_modulus(n, generator, exponent_bits, weakness, engine)
     }
 
     /// The key of a modulus and a generator that are known to be good.
     pub(crate) fn of_modulus(
         n: &[u64],
         generator: Option<Vec<u64>>,
+        exponent_bits: Option<u32>,
         weakness: Option<Weakness>,
         engine: Engine,
     ) -> Result<Self, Error> {
         let bits = natural::bit_length(n);
         let squared = Modulus::new(engine, &product_in(n, n, limbs_of(2 * bits)))?;
-        let id = KeyId::of_modulus(&to_be(n, bits.div_ceil(8) as usize));
+        let be = |number: &[u64]| to_be(number, bits.div_ceil(8) as usize);
+        let id = match (&generator, exponent_bits) {
+            (Some(h), Some(length)) => KeyId::of_subgroup(&be(n), &be(h), length),
+            _ => KeyId::of_modulus(&be(n)),
+        };
         Ok(PublicKey(Arc::new(Parts {
             id,
             bits,
@@ -81,6 +115,7 @@ impl PublicKey {
             square: Square::new(engine, n)?,
             squared,
             generator,
+            exponent_bits,
             lazy: Lazy::default(),
         })))
     }
@@ -96,7 +131,7 @@ impl PublicKey {
     }
 
     fn with(&self, comment: String, weakness: Option<Weakness>) -> Self {
-        let Parts { id, bits, square, squared, generator, .. } = &*self.0;
+        let Parts { id, bits, square, squared, generator, exponent_bits, .. } = &*self.0;
         PublicKey(Arc::new(Parts {
             id: *id,
             bits: *bits,
@@ -105,6 +140,7 @@ impl PublicKey {
             square: square.clone(),
             squared: squared.clone(),
             generator: generator.clone(),
+            exponent_bits: *exponent_bits,
             lazy: Lazy::default(),
         }))
     }
@@ -114,7 +150,7 @@ impl PublicKey {
         self.0.bits
     }
 
-    /// The name of the key pair: the first 32 hexadecimal digits of the SHA-256 of `n`.
+    /// The name of the key pair: see [`KeyId`].
     pub fn id(&self) -> KeyId {
         self.0.id
     }
@@ -136,7 +172,11 @@ impl PublicKey {
 
     /// How the key draws its randomisers.
     pub fn variant(&self) -> Variant {
-        if self.0.generator.is_some() { Variant::Djn } else { Variant::Standard }
+        match (&self.0.generator, self.0.exponent_bits) {
+            (None, _) => Variant::Standard,
+            (Some(_), None) => Variant::Djn,
+            (Some(_), Some(_)) => Variant::Subgroup,
+        }
     }
 
     /// The engine that carries the arithmetic out.
@@ -149,7 +189,12 @@ impl PublicKey {
         to_be(self.modulus(), self.plaintext_bytes()).to_vec()
     }
 
-    /// The generator `h` of a DJN key, big-endian, in [`PublicKey::plaintext_bytes`] bytes.
+    /// Bits of the randomisers' exponents of a subgroup key; none for keys of other variants.
+    pub fn exponent_bits(&self) -> Option<u32> {
+        self.0.exponent_bits
+    }
+
+    /// The generator `h` of a DJN or a subgroup key, big-endian, in [`PublicKey::plaintext_bytes`] bytes.
     pub fn generator_be(&self) -> Option<Vec<u8>> {
         Some(to_be(self.generator()?, self.plaintext_bytes()).to_vec())
     }
@@ -199,12 +244,12 @@ impl PublicKey {
         &self.0.squared
     }
 
-    /// Bits of the exponents of a DJN key: half the bits of `n`.
+    /// Bits of the randomisers' exponents: of a DJN key half the bits of `n`, of a subgroup key what it says.
     pub(crate) fn comb_bits(&self) -> u32 {
-        self.0.bits / 2
+        self.0.exponent_bits.unwrap_or(self.0.bits / 2)
     }
 
-    /// `h^n mod n^2`, if the key is of the DJN variant.
+    /// `h^n mod n^2`, if the key has a generator.
     pub(crate) fn randomiser_base(&self) -> Option<&Batch> {
         let generator = self.generator()?;
         Some(self.0.lazy.base.get_or_init(|| {
@@ -213,7 +258,7 @@ impl PublicKey {
         }))
     }
 
-    /// Powers of `h^n mod n^2` for exponents of [`PublicKey::comb_bits`] bits, if the key is of the DJN variant. The
+    /// Powers of `h^n mod n^2` for exponents of [`PublicKey::comb_bits`] bits, if the key has a generator. The
     /// table is made when it is first needed.
     pub(crate) fn comb(&self) -> Option<&FixedBase> {
         self.comb_of(&self.0.lazy.comb, self.comb_bits())
@@ -232,7 +277,9 @@ impl PublicKey {
 
 impl PartialEq for PublicKey {
     fn eq(&self, other: &Self) -> bool {
-        self.modulus() == other.modulus() && self.generator() == other.generator()
+        self.modulus() == other.modulus()
+            && self.generator() == other.generator()
+            && self.exponent_bits() == other.exponent_bits()
     }
 }
 
@@ -244,7 +291,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The generator of a DJN key, as far as it can be checked from outside: `1 < h < n - 1`, a unit that is neither 1 nor -1
+/// The generator of a DJN or a subgroup key, as far as it can be checked from outside: `1 < h < n - 1`, a unit that is neither 1 nor -1
 /// modulo a prime (its powers would show the factor, and hide nothing modulo that prime), and `n = 1 mod 4`, which
 /// `p = q = 3 mod 4` make it.
 fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, Error> {

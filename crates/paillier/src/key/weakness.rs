@@ -123,7 +123,7 @@ pub(crate) fn small_factor(n: &[u64], bound: u32) -> Option<u64> {
 }
 
 /// `n mod d` in divisions of 64 bits by 32.
-fn remainder(n: &[u64], d: u32) -> u64 {
+pub(super) fn remainder(n: &[u64], d: u32) -> u64 {
     let d = u64::from(d);
     n.iter().rev().fold(0, |rest, limb| {
         let high = (rest << 32 | limb >> 32) % d;

@@ -11,3 +11,4 @@ mod nothing_shown;
 mod phe;
 mod properties;
 mod slots;
+mod subgroup;

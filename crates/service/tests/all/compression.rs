@@ -22,7 +22,7 @@ async fn client(server: &Server) -> PaillierClient<Channel> {
 async fn encrypt(server: &Server, plaintexts: Bytes) -> Result<Vec<u8>, Status> {
     let mut client = client(server).await;
     let n = KEY.public().modulus_be().to_vec().into();
-    let key = client.register_key(RegisterKeyRequest { n, h: Bytes::new() }).await?.into_inner().key;
+    let key = client.register_key(RegisterKeyRequest { n, ..Default::default() }).await?.into_inner().key;
     let request = EncryptRequest { key, plaintexts };
     let answer = client.encrypt(tokio_stream::once(request)).await?;
     assert_eq!(answer.metadata().get("grpc-encoding"), None);

@@ -233,7 +233,7 @@ fn many_keys_of_one_client_displace_no_others() {
         let mut greedy = PaillierClient::new(channel(&server).await);
         for _ in 0..40 {
             let n = key(Variant::Standard).public().modulus_be().into();
-            greedy.register_key(RegisterKeyRequest { n, h: Default::default() }).await.unwrap();
+            greedy.register_key(RegisterKeyRequest { n, ..Default::default() }).await.unwrap();
         }
     });
     assert_eq!(metric(&server, "hearith_keys "), 5.0, "a quarter, and the other's");
