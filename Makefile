@@ -13,7 +13,7 @@ MUTANTS ?=
 .PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web sbom fuzz coverage formal boards hardware-tools prove-arithmetic
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-hardware test-extras test-full
-.PHONY: bench bench-python bench-everyday bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-inner-loop
+.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-inner-loop
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
@@ -114,6 +114,9 @@ bench-python: ## measure arrays and single numbers in Python beside python-paill
 bench-everyday: ## what everyday lines of Python give here and in other libraries, write bench/results/everyday.md (minutes)
 	@scripts/setup.sh test
 	scripts/bench_everyday.sh
+
+bench-variants: ## measure subgroup keys beside DJN keys, write bench/results/variants.md (two minutes; leave the machine alone)
+	$(CARGO) run --release --package hearith-bench --bin variants
 
 bench-everywhere: ## measure the engines without AVX-512 beside GMP and HEU (two minutes; leave the machine alone)
 	scripts/bench_everywhere.sh

@@ -14,10 +14,10 @@ impl ElectionKey {
     /// A DJN key as an election has it, with the proofs that its owner makes.
     ///
     /// # Errors
-    /// A standard key, which has no short openings, or as [`roots::prove`] and [`blum::prove`].
+    /// A key of another variant: a standard one has no short openings, a subgroup's do not fit the proofs. Or as [`roots::prove`] and [`blum::prove`].
     pub fn new(private: &PrivateKey) -> Result<Self, ErrorKind> {
         let public = private.public();
-        let Some(generator) = public.generator_be() else {
+        let Some(generator) = public.generator_be().filter(|_| public.variant() == Variant::Djn) else {
             return Err(ErrorKind::Manifest { problem: "the key is not of the variant djn" });
         };
         let width = public.plaintext_bytes();

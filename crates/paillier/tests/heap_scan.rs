@@ -55,6 +55,8 @@ struct Numbers {
     q: Integer,
     n: Integer,
     h: Option<Integer>,
+    /// Of a subgroup key: the primes that divide `p - 1` and `q - 1`.
+    orders: Option<[Integer; 2]>,
 }
 
 impl Numbers {
@@ -63,17 +65,30 @@ impl Numbers {
     fn all() -> Vec<Numbers> {
         let vectors = common::vectors();
         let standard = vectors.keys.into_iter().filter(|key| key.bits == 1024 && key.kind == "random");
-        let standard = standard.map(|key| Numbers { p: key.p.0, q: key.q.0, n: key.n.0, h: None });
+        let standard = standard.map(|key| Numbers { p: key.p.0, q: key.q.0, n: key.n.0, h: None, orders: None });
         let djn = vectors.djn.into_iter().filter(|key| key.bits == 512);
-        let djn = djn.map(|key| Numbers { p: key.p.0, q: key.q.0, n: key.n.0, h: Some(key.h.0) });
-        let all: Vec<Numbers> = standard.take(1).chain(djn.take(1)).collect();
-        assert_eq!(all.len(), 2);
+        let djn = djn.map(|key| Numbers { p: key.p.0, q: key.q.0, n: key.n.0, h: Some(key.h.0), orders: None });
+        let all: Vec<Numbers> = standard.take(1).chain(djn.take(1)).chain([Self::of_subgroup()]).collect();
+        assert_eq!(all.len(), 3);
         all
+    }
+
+    fn of_subgroup() -> Numbers {
+        let all: serde_json::Value = serde_json::from_str(include_str!("vectors/subgroup.json")).unwrap();
+        let number = |name: &str| Integer::from_str_radix(all[0][name].as_str().unwrap(), 16).unwrap();
+        let [p, q] = [number("P"), number("Q")];
+        let n = Integer::from(&p * &q);
+        Numbers { p, q, n, h: Some(number("h")), orders: Some([number("p"), number("q")]) }
     }
 
     fn secrets(&self) -> Secrets {
         let mut secrets = Secrets::default();
         let Numbers { p, q, n, .. } = self;
+        for (name, order) in ["order of p", "order of q"].into_iter().zip(self.orders.iter().flatten()) {
+            secrets.whole(name, order);
+            secrets.whole(&format!("twice the {name}"), &Integer::from(order << 1));
+            secrets.text(&format!("{name} as text"), &base64(&order.to_digits(Order::MsfBe)));
+        }
         let (p_less, q_less) = (Integer::from(p - 1), Integer::from(q - 1));
         let inverse = |x: &Integer, m: &Integer| x.clone().invert(m).unwrap();
         for (name, prime, less, other) in [("p", p, &p_less, q), ("q", q, &q_less, p)] {
@@ -121,6 +136,11 @@ impl Numbers {
     fn key(&self, engine: Engine) -> Result<PrivateKey, hearith_paillier::Error> {
         let [p, q] = [&self.p, &self.q].map(|prime| Zeroizing::new(prime.to_digits::<u8>(Order::MsfBe)));
         let h = self.h.as_ref().map(|h| h.to_digits::<u8>(Order::MsfBe));
+        if let (Some(orders), Some(h)) = (&self.orders, &h) {
+            let [sp, sq] = [0, 1].map(|at| Zeroizing::new(orders[at].to_digits::<u8>(Order::MsfBe)));
+            let policy = KeyPolicy::AllowInsecure;
+            return PrivateKey::from_subgroup_primes([&p, &q], [&sp, &sq], h, 448, policy, engine);
+        }
         PrivateKey::from_primes(&p, &q, h.as_deref(), KeyPolicy::AllowInsecure, engine)
     }
 }

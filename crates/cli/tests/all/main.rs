@@ -38,4 +38,5 @@ mod service;
 mod shared_keys;
 mod streaming;
 mod terminal;
+mod variants;
 mod weights;

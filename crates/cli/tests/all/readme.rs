@@ -34,7 +34,7 @@ fn run(place: &Place, block: &str) -> (usize, String) {
     let commands: Vec<&str> = block.lines().map(|line| line.strip_prefix("hearith ").unwrap()).collect();
     let mut printed = String::new();
     for command in &commands {
-        printed = place.ok(command).stdout;
+        printed = place.ok(command).text();
     }
     (commands.len(), printed)
 }

@@ -192,8 +192,9 @@ def generate_keypair(
 
     Args:
         bits: bits of the modulus, even, 2048 to 8192; less, from 64 on, only with `insecure`.
-        variant: `standard`, or `djn` [DJN10]: encryption with the public key is several times
-            faster, secure under one more assumption.
+        variant: `standard`; `djn` [DJN10]: encryption with the public key is several times faster,
+            secure under one more assumption; or `subgroup` [MHL21]: decryption is several times faster
+            too, under a further one, and numbers that were encrypted otherwise are rejected.
         scheme: `paillier`, or `bfv` for vectors and columns that are encrypted whole (docs/choosing.md).
         parameters: of `bfv` alone, which has no other arguments but the engine: `bfv-4096`, `bfv-8192` (the default) or `bfv-16384`.
         insecure: allows keys that protect nothing.

@@ -17,6 +17,10 @@ pub const BITS: u32 = 256;
 pub static KEY: LazyLock<PrivateKey> = LazyLock::new(|| key(Variant::Standard));
 pub static DJN: LazyLock<PrivateKey> = LazyLock::new(|| key(Variant::Djn));
 
+/// Of the fewest bits that a subgroup key has.
+pub static SUBGROUP: LazyLock<PrivateKey> =
+    LazyLock::new(|| PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap());
+
 pub fn key(variant: Variant) -> PrivateKey {
     PrivateKey::generate(BITS, variant, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
 }

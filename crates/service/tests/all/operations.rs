@@ -8,7 +8,7 @@ use hearith_service::proto::ErrorReason;
 
 #[test]
 fn operations_are_those_of_the_key() {
-    for key in [&*KEY, &*DJN] {
+    for key in [&*KEY, &*DJN, &*SUBGROUP] {
         let server = start_with(|options| options.keys = vec![key.clone()]);
         let public = key.public();
         let remote = remote(&server, public);

@@ -1,0 +1,114 @@
+//! Keys of the variants DJN and subgroup beside each other: `results/variants.md`.
+//!
+//! Both encrypt with a comb and decrypt in dual numbers; a subgroup key's exponents are shorter. The prediction is the ratio of the
+//! products of its exponents, and of what surrounds the powers nothing.
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use hearith_bench::Result;
+use hearith_bench::machine::{Machine, engines};
+use hearith_bench::options::Options;
+use hearith_bench::report::{Table, rate, ratio, spread};
+use hearith_bench::statistics::Spread;
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, Plaintexts, PrivateKey, Variant};
+
+/// Rows of a batch: whole rounds of the lanes of every engine.
+const ROWS: usize = 64;
+/// What a subgroup key must gain, by operation and bits.
+const GOALS: [(&str, u32, f64); 5] = [
+    ("decrypt", 2048, 3.4),
+    ("decrypt", 3072, 4.4),
+    ("encrypt", 2048, 1.45),
+    ("encrypt", 3072, 1.95),
+    ("decrypt one number", 2048, 3.0),
+];
+
+/// A key with what is computed under it.
+struct Side {
+    key: PrivateKey,
+    plaintexts: Plaintexts,
+    ciphertexts: Ciphertexts,
+}
+
+impl Side {
+    fn new(bits: u32, variant: Variant, engine: Engine) -> Result<Self> {
+        let key = PrivateKey::generate(bits, variant, KeyPolicy::AllowInsecure, engine)?;
+        let numbers: Vec<i128> = (0..ROWS as i128).map(|row| row * 1_000_003 - 17).collect();
+        let plaintexts = encode_signed(key.public(), &numbers)?;
+        let ciphertexts = key.public().encrypt(&plaintexts)?;
+        assert_eq!(key.decrypt(&ciphertexts)?, plaintexts, "what is measured is right");
+        Ok(Self { key, plaintexts, ciphertexts })
+    }
+
+    fn run(&self, operation: &str) -> Result<()> {
+        match operation {
+            "encrypt" => drop(self.key.public().encrypt(&self.plaintexts)?),
+            "decrypt" => drop(self.key.decrypt(&self.ciphertexts)?),
+            _ => drop(self.key.decrypt(&self.ciphertexts.range(0..1)?)?),
+        }
+        Ok(())
+    }
+
+    /// Seconds of so many calls.
+    fn seconds(&self, operation: &str, repeats: usize) -> Result<f64> {
+        let start = Instant::now();
+        (0..repeats).try_for_each(|_| self.run(operation))?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+fn main() -> Result<()> {
+    let options = Options::from_args()?;
+    let sizes = if options.bits.is_empty() { vec![2048, 3072] } else { options.bits.clone() };
+    let (seconds, rounds) = if options.quick { (0.02, 3) } else { (0.2, 9) };
+    rayon::ThreadPoolBuilder::new().num_threads(1).build_global()?;
+    let mut goals = Table::new(["operation", "bits", "engine", "at least", "measured", "met"]);
+    let mut table = Table::new(["operation", "bits", "engine", "djn, a second", "subgroup, a second", "times as fast"]);
+    for (engine, bits) in engines().into_iter().flat_map(|engine| sizes.iter().map(move |&bits| (engine, bits))) {
+        eprintln!("{engine}, {bits} bits");
+        let (djn, subgroup) = (Side::new(bits, Variant::Djn, engine)?, Side::new(bits, Variant::Subgroup, engine)?);
+        for operation in ["encrypt", "decrypt", "decrypt one number"] {
+            let rows = if operation == "decrypt one number" { 1 } else { ROWS };
+            let (ours, theirs) = measure(&subgroup, &djn, operation, seconds, rounds)?;
+            let gain = Spread::of_ratios(&theirs, &ours);
+            let (name, bits_text) = (engine.to_string(), bits.to_string());
+            let per_second = |times: &[f64]| rate(rows as f64 / Spread::of(times.iter().copied()).median);
+            table.row([operation, &bits_text, &name, &per_second(&theirs), &per_second(&ours), &spread(gain)]);
+            let goal = GOALS.iter().find(|(what, size, _)| *what == operation && *size == bits);
+            if let Some((_, _, least)) = goal.filter(|_| engine != Engine::Serial) {
+                let met = if gain.median >= *least { "yes" } else { "no" };
+                goals.row([operation, &bits_text, &name, &ratio(*least), &spread(gain), met]);
+            }
+        }
+    }
+    let mut text = String::from(
+        "# Subgroup keys beside DJN keys\n\nMade by `make bench-variants` (`bench/src/bin/variants.rs`).\n\n",
+    );
+    text += &Machine::here().to_markdown();
+    write!(
+        text,
+        "- Method: one thread; batches of {ROWS} rows, and one row; {rounds} rounds of both keys by turns. A ratio is the median of the \
+         rounds' ratios with the least and greatest in brackets.\n\n## What was to be shown\n\n{}\n## Figures\n\n{}",
+        goals.to_markdown(),
+        table.to_markdown()
+    )?;
+    std::fs::write(options.out.join("variants.md"), text)?;
+    Ok(())
+}
+
+/// Seconds of a call, round by round, of the first key and of the second.
+fn measure(one: &Side, other: &Side, operation: &str, seconds: f64, rounds: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+    let repeats = |side: &Side| -> Result<usize> {
+        side.run(operation)?;
+        Ok((seconds / side.seconds(operation, 1)?).ceil().clamp(1.0, 1e5) as usize)
+    };
+    let (first, second) = (repeats(one)?, repeats(other)?);
+    let mut found = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        found.0.push(one.seconds(operation, first)? / first as f64);
+        found.1.push(other.seconds(operation, second)? / second as f64);
+    }
+    Ok(found)
+}

@@ -1,0 +1,77 @@
+//! Keys of the variant subgroup: the main job, rows of other origin, and what they cannot be used for.
+
+use serde_json::Value;
+
+use crate::common::{Place, STAFF};
+
+const KEYGEN: &str = "keygen --bits 1024 --insecure-key --variant subgroup --out sub";
+
+/// A place with a table that is encrypted under a subgroup key.
+fn encrypted() -> Place {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.ok(KEYGEN);
+    place.ok(
+        "encrypt --insecure-key --key sub/public.json --column salary,bonus --scale bonus=2 --pack in.csv --out rows.parquet",
+    );
+    place
+}
+
+#[test]
+fn the_main_job_is_that_of_every_key() {
+    let place = encrypted();
+    place.ok("sum --insecure-key --key sub/public.json --by dept rows.parquet --out totals.parquet");
+    let expected = "dept,rows,salary,bonus\n,1,-7,1.25\nlab,3,1480,-2.49\nshop,1,900,\n";
+    for option in ["", " --check", " --any-randomiser", " --any-randomiser --check"] {
+        let line = format!("decrypt --insecure-key --key sub/private.json totals.parquet{option}");
+        assert_eq!(place.ok(&line).text(), expected, "{option}");
+    }
+    let found: Value = serde_json::from_str(&place.ok("inspect --json sub/public.json").text()).unwrap();
+    assert_eq!((&found["variant"], &found["exponent_bits"]), (&"subgroup".into(), &448.into()));
+    assert!(place.ok("inspect sub/public.json").text().contains("448 bits"));
+}
+
+#[test]
+fn a_key_under_a_passphrase_is_the_same_key() {
+    let place = encrypted();
+    place.write("word", "a passphrase\n");
+    place.ok("key encrypt sub/private.json --passphrase-file word --insecure-key --out sealed.json");
+    let line = "decrypt --insecure-key --passphrase-file word --key sealed.json rows.parquet --out plain.csv";
+    place.ok(line);
+    assert!(place.read("plain.csv").starts_with("id,"));
+}
+
+#[test]
+fn numbers_of_phe_are_foreign() {
+    let place = encrypted();
+    // What phe makes of the same modulus: 42 with Paillier's own randomiser.
+    place.python(
+        "
+import json, phe
+from phe.util import base64_to_int
+jwk = json.load(open('sub/public.json'))
+assert jwk['alg'] != 'PAI-GN1'
+public = phe.PaillierPublicKey(base64_to_int(jwk['n']))
+json.dump({'v': str(public.raw_encrypt(42)), 'e': 0}, open('theirs.json', 'w'))
+",
+    );
+    let import = "import --insecure-key --key sub/public.json --column x theirs.json --out theirs.parquet";
+    place.fails(import, "sub/public.json: a subgroup key decrypts numbers of other origin only with");
+    place.ok(&format!("{import} --any-randomiser"));
+    let decrypt = "decrypt --insecure-key --key sub/private.json theirs.parquet";
+    place.fails(
+        decrypt,
+        "theirs.parquet: row 1, column x: the ciphertext was not made with this subgroup key's randomisers",
+    );
+    assert_eq!(place.ok(&format!("{decrypt} --any-randomiser")).text(), "x\n42\n");
+}
+
+#[test]
+fn it_is_not_for_trustees() {
+    let place = Place::new();
+    let shared = "keygen --bits 1024 --insecure-key --variant subgroup --shares 2/3 --out shared";
+    place.fails(shared, "a subgroup key cannot be used for shares of trustees: choose the variant standard or djn");
+    let small = "keygen --bits 512 --insecure-key --variant subgroup --out small";
+    place.fails(small, "a subgroup key of 512 bits is not supported: 1024 bits and more are");
+    place.fails("keygen --variant subgroups --out x", "");
+}
