@@ -57,7 +57,13 @@ pages=()
 [ ! -f web/dist/index.html ] || pages=(--web web/dist)
 python3 scripts/demo_election.py votes "$table" "$folder"
 step init --title "Electors of 2016" --contests "$folder/contests.json" --revoting --out "$office"
-step ceremony "$office" --bits "$bits" --shares 3/5 --out "$folder/trustees"
+printf '\nFive trustees make keys to sign with; the ceremony gets the public halves:\n'
+mkdir "$folder/signing"
+for trustee in {1..5}; do
+    step trustee-key --out "$folder/signing/trustee-$trustee.json" | tee "$folder/said.txt"
+    tail -n 1 "$folder/said.txt" >>"$folder/trustees.txt"
+done
+step ceremony "$office" --bits "$bits" --shares 3/5 --trustee-keys "$folder/trustees.txt" --out "$folder/trustees"
 step restore --store "sqlite:$folder/board.db" "$office"
 serve
 printf '\ndemo: the server is %s\n' "$url"
@@ -79,7 +85,8 @@ done
 cast last
 step tally "$office" --server "$url"
 for trustee in 1 3 5; do
-    step decrypt-share "$url" --share "$folder/trustees/share-$trustee.json" --out "$folder/share-$trustee.json"
+    step decrypt-share "$url" --share "$folder/trustees/share-$trustee.json" \
+        --trustee-key "$folder/signing/trustee-$trustee.json" --out "$folder/share-$trustee.json"
 done
 step finish "$office" "$folder/share-1.json" "$folder/share-3.json" "$folder/share-5.json" --server "$url"
 step verify "$url"

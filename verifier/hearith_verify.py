@@ -137,7 +137,7 @@ FORMS: dict[str, Any] = {
         "organiser": BYTES,
         "revoting": FLAG,
         "title": TEXT,
-        "trustees": (None, {"base": BYTES, "keys": [BYTES], "needed": SMALL}),
+        "trustees": (None, {"base": BYTES, "keys": [BYTES], "needed": SMALL, "signing?": [BYTES]}),
     },
     "voters": {"election": HASH, "voters": [{"id": TEXT, "key": BYTES, "weight": NUMBER}]},
     "open": {"election": HASH},
@@ -546,15 +546,22 @@ class Election:
         self.organiser, self.board = signing_key(body["organiser"]), signing_key(body["board"])
         require(self.organiser != self.board, "organiser and board have the same key")
         self.trustees: list[int] = []
+        self.signing: list[bytes] = []
         self.needed = 0
         if body["trustees"] is not None:
-            shared = members(body["trustees"], "base keys needed")
+            shared = members({"signing": None, **body["trustees"]}, "base keys needed signing")
             width = 2 * self.key.width
             self.base = self.key.unit(base64url(shared["base"], width))
             self.trustees = [self.key.unit(base64url(one, width)) for one in listed(shared["keys"])]
             require(1 <= len(self.trustees) <= 20, "a key is shared by 1 to 20 trustees")
             self.needed = integer(shared["needed"], 1, len(self.trustees))
             check_dealing(self.key, self.base, self.trustees, self.needed)
+            old = "the trustees have no keys to sign with: the election was set up by an earlier version"
+            require(shared["signing"] is not None, old)
+            self.signing = [signing_key(one) for one in listed(shared["signing"])]
+            require(len(self.signing) == len(self.trustees), "not a key to sign with for every trustee")
+            known = {*self.signing, self.organiser, self.board}
+            require(len(known) == len(self.signing) + 2, "two of trustees, organiser and board have the same key")
 
     def places(self) -> list[tuple[int, int]]:
         return [(number, mark) for number, one in enumerate(self.contests) for mark in range(one.marks)]
@@ -875,21 +882,20 @@ class Verifier:
             return True
         self.counts["rules"] += 1
         try:
-            author = self.admit(index, kind, body, signature)
+            author = self.admit(index, kind, body)
         except Wrong as error:
             self.fault("rules", f"entry {index}: {error}")
             return True
-        if author is not None:
-            self.counts["signatures"] += 1
-            if not signature_holds(author, "hearith-election 1 entry", text, signature):
-                self.fault("signatures", f"entry {index}: the signature does not hold")
+        self.counts["signatures"] += 1
+        if not signature_holds(author, "hearith-election 1 entry", text, signature):
+            self.fault("signatures", f"entry {index}: the signature does not hold")
         return True
 
-    def admit(self, index: int, kind: str, body: Any, signature: bytes) -> bytes | None:
+    def admit(self, index: int, kind: str, body: Any) -> bytes:
         """Applies the rules; whose signature the entry must have."""
         election = self.election
         assert election is not None
-        readers: dict[str, tuple[str, Callable[[int, Any], bytes | None]]] = {
+        readers: dict[str, tuple[str, Callable[[int, Any], bytes]]] = {
             "voters": ("preparing", self.take_voters),
             "open": ("preparing", self.take_open),
             "ballot": ("open", self.take_ballot),
@@ -904,7 +910,6 @@ class Verifier:
         phase, reader = readers[kind]
         require(type(body) is dict and body.get("election") == election.id, "of another election")
         require(self.phase == phase, f"an entry '{kind}' cannot come now")
-        require(kind != "share" or signature == b"", "a share has no signature")
         return reader(index, body)
 
     def take_voters(self, index: int, body: Any) -> bytes:
@@ -990,7 +995,7 @@ class Verifier:
             self.fault("tally", f"entry {index}: not the product of the ballots on the board")
         return election.organiser
 
-    def take_share(self, index: int, body: Any) -> None:
+    def take_share(self, index: int, body: Any) -> bytes:
         election = self.election
         assert election is not None
         body = members(body, "election shares trustee")
@@ -1001,6 +1006,7 @@ class Verifier:
         row = 3 * 2 * election.key.width + (2 * election.key.bits + 512 + 7) // 8
         require(len(data) == row * len(election.places()), "not a share for every mark of the tally")
         self.share_data[trustee] = (index, data)
+        return election.signing[trustee - 1]
 
     def take_opening(self, index: int, body: Any) -> bytes:
         election = self.election

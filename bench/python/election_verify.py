@@ -39,6 +39,12 @@ def run(command: str, *words: object) -> float:
     return time.monotonic() - began
 
 
+def trustee_key(command: str, path: Path) -> str:
+    """The line with the public half of a key that a trustee makes to sign with."""
+    words = [command, "election", "trustee-key", "--out", str(path)]
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
 def peak(command: str, record: Path) -> int:
     """MiB that a verification takes at most, as the system counts it."""
     process = subprocess.Popen(
@@ -79,6 +85,9 @@ def record(command: str, folder: Path, ballots: int) -> tuple[Path, float]:
         [[voter, CANDIDATES[place % 10]] for place, voter in enumerate(voters)],
     )
     run(command, "init", "--title", "Bench", "--contests", contests, "--out", office)
+    signing = [folder / f"signing-{trustee}.json" for trustee in range(1, 6)]
+    keys = folder / "trustees.txt"
+    keys.write_text("".join(trustee_key(command, one) for one in signing))
     run(
         command,
         "ceremony",
@@ -87,6 +96,8 @@ def record(command: str, folder: Path, ballots: int) -> tuple[Path, float]:
         2048,
         "--shares",
         "3/5",
+        "--trustee-keys",
+        keys,
         "--out",
         folder / "trustees",
     )
@@ -118,6 +129,8 @@ def record(command: str, folder: Path, ballots: int) -> tuple[Path, float]:
             office / "record",
             "--share",
             folder / "trustees" / f"share-{trustee}.json",
+            "--trustee-key",
+            signing[trustee - 1],
             "--out",
             share,
         )

@@ -69,7 +69,7 @@ function finish({ board }: Made, trustees = [1, 3]): number[][] {
   const verifier = () => verifyRecord(board.lines, board.heads, TESTS);
   for (const trustee of trustees) {
     const body = shareBody(state, all, trustee, ceremony.secrets[trustee - 1] ?? 0n);
-    board.append("share", body, new Uint8Array());
+    board.signed("share", body, ceremony.signing[trustee - 1] ?? new Uint8Array());
     const bytes = base64.decode((body as { shares: string }).shares);
     const width = bytes.length / all.flat().length;
     shares.set(

@@ -10,7 +10,7 @@ import { canonical } from "../src/protocol/canonical.ts";
 import { shownCode, typedCode, withChecks } from "../src/protocol/checked.ts";
 import { publicKey } from "../src/protocol/signature.ts";
 import { Board, member, secret } from "./support/board.ts";
-import { hold, LARGE } from "./support/ceremony.ts";
+import { hold, LARGE, trusteeKey } from "./support/ceremony.ts";
 import { CHROMIUM, chromiumIsThere } from "./support/chromium.ts";
 import { RealServer } from "./support/real.ts";
 import { TestServer } from "./support/server.ts";
@@ -48,6 +48,12 @@ const organiserKey = canonical({
 
 function bytes(text: string) {
   return { name: "file.json", mimeType: "application/json", buffer: Buffer.from(text) };
+}
+
+/** The file of a trustee's key to sign with. */
+function signing(trustee: number) {
+  const secret = base64.encode(trusteeKey(trustee));
+  return bytes(canonical({ election: null, kind: "trustee", secret, voter: null }));
 }
 
 async function read(download: Download): Promise<string> {
@@ -175,6 +181,20 @@ async function asked(path: string) {
 }
 
 describe.runIf(chromiumIsThere)("an election", () => {
+  test("begins with the keys that trustees sign with", async () => {
+    const page = await visit(await visitor(), "trustee");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Make a key to sign with, and save it" }).click(),
+    ]);
+    const made = JSON.parse(await read(download));
+    expect([made.kind, made.election, made.voter]).toEqual(["trustee", null, null]);
+    const shown = await page.locator("code.hash").innerText();
+    expect(shown).toBe(base64.encode(publicKey(base64.decode(made.secret))));
+    await looked(page, "trustee-key");
+    await page.context().close();
+  });
+
   test("is set up by its organiser", async () => {
     const page = await visit(await visitor(), "organise");
     const [download] = await Promise.all([
@@ -504,12 +524,19 @@ describe.runIf(chromiumIsThere)("an election", () => {
       if (trustee === 1) {
         // A share that is another's is found out before anything is sent.
         await holder.getByLabel("Your share of the key").setInputFiles(bytes(JSON.stringify({ i: 2, s })));
+        await holder.getByLabel("Your key to sign with").setInputFiles(signing(2));
         await holder.getByRole("button", { name: "Decrypt my part" }).click();
         await holder.getByText("not this trustee's").waitFor();
       }
       await holder
         .getByLabel("Your share of the key")
         .setInputFiles(bytes(JSON.stringify({ i: trustee, s })));
+      if (trustee === 1) {
+        await holder.getByLabel("Your key to sign with").setInputFiles(signing(2));
+        await holder.getByRole("button", { name: "Decrypt my part" }).click();
+        await holder.getByText("the key to sign with is not this trustee's").waitFor();
+      }
+      await holder.getByLabel("Your key to sign with").setInputFiles(signing(trustee));
       await holder.getByRole("button", { name: "Decrypt my part" }).click();
       await holder.getByText("Your part is on the board").waitFor();
       expect(sent.filter((body) => body !== "")).toHaveLength(1);

@@ -24,6 +24,7 @@ pub(crate) fn verifies(command: &Command) -> bool {
 pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> {
     match command {
         Election::Init(command) => setup::init(session, command),
+        Election::TrusteeKey(command) => setup::trustee_key(session, command),
         Election::Ceremony(command) => setup::ceremony(session, command),
         Election::Register(command) => setup::register(session, command),
         Election::Vote(command) => vote::vote(session, command),

@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
+use crate::authors::{Author, WaitingShare, WaitingShares};
 use crate::groups::groups;
 use crate::ledger::{Error, Ledger};
 use crate::limits::Limits;
@@ -94,6 +95,7 @@ struct Ticket {
     kind: Kind,
     since: Instant,
     answer: oneshot::Sender<Answer>,
+    share: Option<WaitingShare>,
     _place: Waiting,
 }
 
@@ -112,7 +114,8 @@ struct Work {
     metrics: Arc<Metrics>,
     audit: Arc<Audit>,
     organiser: Option<canonical::Bytes>,
-    bad: Rates<String>,
+    bad: Rates<Author>,
+    shares: WaitingShares,
 }
 
 impl Desk {
@@ -136,6 +139,7 @@ impl Desk {
             audit,
             organiser,
             bad: Rates::new(room / 60.0, room),
+            shares: WaitingShares::default(),
         });
         let stages = Stages {
             verifying: tokio::spawn(verify_all(work.clone(), sent, passed)),
@@ -152,7 +156,7 @@ impl Desk {
             return Err(refusal.after(Duration::from_secs(2)));
         };
         let (answer, answered) = oneshot::channel();
-        let ticket = Ticket { kind, since: Instant::now(), answer, _place: place };
+        let ticket = Ticket { kind, since: Instant::now(), answer, share: None, _place: place };
         let stopping = || Refusal::new(Reason::Stopping, "the server is shutting down");
         self.queue.send(Sent { kind, body, ticket }).await.map_err(|_| stopping())?;
         answered.await.unwrap_or_else(|_| Err(Refusal::new(Reason::Internal, "internal error")))
@@ -233,11 +237,11 @@ impl Work {
         self.metrics.batch.observe(batch.len() as f64);
         let read: Vec<_> = batch
             .into_par_iter()
-            .map(|sent| match read(sent.kind, &sent.body) {
-                Err(refusal) => (sent.ticket, None, Err(refusal)),
+            .map(|Sent { kind, body, mut ticket }| match read(kind, &body) {
+                Err(refusal) => (ticket, None, Err(refusal)),
                 Ok(notice) => {
-                    let checked = self.check(&notice);
-                    (sent.ticket, Some(notice), checked)
+                    let checked = self.check(&notice).map(|share| ticket.share = share);
+                    (ticket, Some(notice), checked)
                 }
             })
             .collect();
@@ -256,8 +260,8 @@ impl Work {
             match verdict {
                 Ok(()) => proven.push(one),
                 Err(error) => {
-                    if let Some(voter) = voter_of(&one.notice) {
-                        let _ = self.bad.take(voter.to_owned(), Instant::now());
+                    if let Some(author) = Author::of(&one.notice) {
+                        let _ = self.bad.take(author, Instant::now());
                     }
                     bad.push((one.ticket, Some(one.notice), refusal_of(&error)));
                 }
@@ -267,18 +271,22 @@ impl Work {
         (proven, bad)
     }
 
-    /// All but proofs.
-    fn check(&self, notice: &Notice) -> Result<(), Refusal> {
+    /// All but proofs. A share takes its trustee's place among those that wait.
+    fn check(&self, notice: &Notice) -> Result<Option<WaitingShare>, Refusal> {
         self.check_beginning(notice)?;
         self.ledger.check(notice).map_err(|error| refusal_of(&error))?;
-        // Signed by the voter, so that nobody can spend a voter's patience but the voter.
-        match voter_of(notice) {
-            Some(voter) if !self.bad.has(voter.to_owned(), Instant::now()) => {
-                let refusal = Refusal::new(Reason::TooMany, "too many ballots of this voter were wrong");
-                Err(refusal.after(Duration::from_secs(60)))
-            }
-            _ => Ok(()),
+        // Signed by the author, so that nobody can spend an author's patience but the author.
+        let author = Author::of(notice);
+        if author.as_ref().is_some_and(|author| !self.bad.has(author.clone(), Instant::now())) {
+            let what = match author {
+                Some(Author::Trustee(_)) => "too many shares of this trustee were wrong",
+                _ => "too many ballots of this voter were wrong",
+            };
+            return Err(Refusal::new(Reason::TooMany, what).after(Duration::from_secs(60)));
         }
+        let Some(Author::Trustee(trustee)) = author else { return Ok(None) };
+        let busy = || Refusal::new(Reason::Busy, "a share of this trustee waits already").after(Duration::from_secs(2));
+        self.shares.take(trustee).map(Some).ok_or_else(busy)
     }
 
     /// Whether an election may begin here, if it is one.
@@ -403,13 +411,15 @@ impl Work {
 
     fn is_signed(&self, notice: &Notice) -> bool {
         let author = self.ledger.with_state(|state| state.author(notice));
-        matches!(author, Some(Ok(Some(author))) if notice.check_signature(&author).is_ok())
+        matches!(author, Some(Ok(author)) if notice.check_signature(&author).is_ok())
     }
 
     fn answer(&self, ticket: Ticket, answer: Answer) {
         let outcome = answer.as_ref().map_or_else(|refusal| refusal.reason().code(), |_| "ok");
         self.metrics.entry(ticket.kind.name(), outcome);
         self.metrics.seconds.observe(ticket.since.elapsed().as_secs_f64());
+        // Before the answer, after which the trustee may send the next.
+        drop(ticket.share);
         // Whoever has gone is not told.
         let _ = ticket.answer.send(answer);
     }

@@ -46,16 +46,16 @@ fn claims(ballot: &Ballot) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hearith_election::{Bytes, Hash, Mark, Of, Selection};
+    use hearith_election::{Bytes, Hash, Mark, Of, Selection, Signer};
 
     fn of(name: &str) -> Notice {
-        let election = Hash::of(&[]);
+        let (election, signer) = (Hash::of(&[]), Signer::generate().unwrap());
         let Some((voter, ciphertext)) = name.split_once(' ') else {
-            return Notice::unsigned(Body::Close(Of { election }));
+            return Notice::signed(Body::Close(Of { election }), &signer);
         };
         let mark = Mark { ciphertext: Bytes(ciphertext.into()), proof: Bytes::default() };
         let contests = vec![Selection { marks: vec![mark], sum: None }];
-        Notice::unsigned(Body::Ballot(Ballot { contests, election, voter: voter.into() }))
+        Notice::signed(Body::Ballot(Ballot { contests, election, voter: voter.into() }), &signer)
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! [backup] is the record itself, which anybody can verify. `docs/election-server.md` says how to run it.
 
 mod audit;
+mod authors;
 pub mod backup;
 pub mod client;
 mod desk;

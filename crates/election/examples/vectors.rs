@@ -63,6 +63,7 @@ fn shared(running: &Running) -> Value {
         "root": running.board.root(),
         "shares_of_key": shares,
         "trackers": trackers,
+        "trustee_secrets": running.cast.trustees.iter().map(secret).collect::<Vec<_>>(),
         "voters": running.cast.voters.iter().map(|(id, signer)| json!({ "id": id, "secret": secret(signer) })).collect::<Vec<_>>(),
     })
 }

@@ -123,6 +123,10 @@ pub struct Trustees {
     pub keys: Vec<Bytes>,
     /// How many of them it takes.
     pub needed: u32,
+    /// The keys that they sign shares with, which they made themselves. Records of earlier versions have none, and are
+    /// rejected by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signing: Option<Vec<Bytes>>,
 }
 
 /// Voters, added to the list.

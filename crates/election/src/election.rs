@@ -31,6 +31,8 @@ struct Parts {
     organiser: signature::PublicKey,
     board: signature::PublicKey,
     trustees: Option<Verification>,
+    /// What trustees sign shares with.
+    signing: Vec<signature::PublicKey>,
     /// What each contest's marks may hold.
     sets: Vec<Plaintexts>,
 }
@@ -67,10 +69,12 @@ impl Election {
             let keys: Vec<Vec<u8>> = trustees.keys.iter().map(|key| key.0.clone()).collect();
             Verification::from_be(key.clone(), trustees.needed, &trustees.base.0, &keys)
         };
+        let signing = manifest.trustees.as_ref().map(|trustees| signing_keys(trustees, [organiser, board]));
         let trustees = manifest.trustees.as_ref().map(of_trustees).transpose()?;
+        let signing = signing.transpose()?.unwrap_or_default();
         let sets = manifest.contests.iter().map(|contest| contest.set(&key)).collect::<Result<_, _>>()?;
         let id = manifest.id();
-        Ok(Election(Arc::new(Parts { manifest, id, key, organiser, board, trustees, sets })))
+        Ok(Election(Arc::new(Parts { manifest, id, key, organiser, board, trustees, signing, sets })))
     }
 
     /// The manifest.
@@ -106,6 +110,11 @@ impl Election {
     /// What shares are verified by, if the key is shared.
     pub fn trustees(&self) -> Option<&Verification> {
         self.0.trustees.as_ref()
+    }
+
+    /// The key that a trustee, counted from 1, signs shares with.
+    pub fn signing_key(&self, trustee: u32) -> Option<&signature::PublicKey> {
+        self.0.signing.get((trustee as usize).checked_sub(1)?)
     }
 
     /// How many marks a ballot has.
@@ -224,13 +233,35 @@ impl fmt::Debug for Election {
     }
 }
 
+/// The keys that trustees sign with: a different one for each, so that neither the dealer nor an official signs for them.
+fn signing_keys(
+    trustees: &Trustees,
+    others: [signature::PublicKey; 2],
+) -> Result<Vec<signature::PublicKey>, ErrorKind> {
+    let wrong = |problem| Err(ErrorKind::Manifest { problem });
+    let Some(keys) = &trustees.signing else {
+        return wrong("the trustees have no keys to sign with: it was set up by an earlier version");
+    };
+    if keys.len() != trustees.keys.len() {
+        return wrong("not a key to sign with for every trustee");
+    }
+    let keys: Vec<_> =
+        keys.iter().map(|key| signature::PublicKey::new("a trustee's", key)).collect::<Result<_, _>>()?;
+    let all: Vec<_> = others.iter().chain(&keys).collect();
+    if (1..all.len()).any(|at| all[..at].contains(&all[at])) {
+        return wrong("two of trustees, organiser and board have the same key");
+    }
+    Ok(keys)
+}
+
 impl Trustees {
-    /// What a dealer made, as an election has it.
-    pub fn new(verification: &Verification) -> Self {
+    /// What a dealer made, with the keys that the trustees made to sign with, as an election has it.
+    pub fn new(verification: &Verification, signing: Vec<Bytes>) -> Self {
         Trustees {
             base: Bytes(verification.base_be()),
             keys: verification.of_trustees_be().into_iter().map(Bytes).collect(),
             needed: verification.needed(),
+            signing: Some(signing),
         }
     }
 }

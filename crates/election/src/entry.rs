@@ -45,11 +45,6 @@ impl Notice {
         Notice { body, text, signature }
     }
 
-    /// A body whose proofs stand for a signature: a trustee's share.
-    pub fn unsigned(body: Body) -> Self {
-        Notice { text: body.to_text(), body, signature: Bytes::default() }
-    }
-
     /// The parts of a notice that come from outside.
     ///
     /// # Errors
@@ -95,7 +90,7 @@ impl Notice {
         &self.text
     }
 
-    /// The author's signature; none of a trustee's share.
+    /// The author's signature.
     pub fn signature(&self) -> &Bytes {
         &self.signature
     }

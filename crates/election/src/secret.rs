@@ -1,4 +1,4 @@
-//! Secret keys in files: the organiser's, the board's, and voters' credentials.
+//! Secret keys in files: the organiser's, the board's, trustees', and voters' credentials.
 
 use crate::canonical::{Hash, parse, to_text};
 use crate::error::ErrorKind;
@@ -16,6 +16,8 @@ pub enum Holder {
     Board,
     /// The organiser.
     Organiser,
+    /// A trustee, who signs shares.
+    Trustee,
     /// A voter.
     Voter,
 }
@@ -39,7 +41,7 @@ struct Line<'a> {
 }
 
 impl SecretKey {
-    /// The organiser's or the board's, made before there is an election.
+    /// The organiser's, the board's or a trustee's, made before there is an election.
     pub fn of_office(kind: Holder, signer: &Signer) -> Self {
         SecretKey { election: None, kind, secret: secret_of(signer), voter: None }
     }
@@ -64,6 +66,7 @@ impl SecretKey {
         let problem = match kind {
             Holder::Board => "not the board's key",
             Holder::Organiser => "not the organiser's key",
+            Holder::Trustee => "not a trustee's key to sign with",
             Holder::Voter => "not a voter's credential",
         };
         let fits = key.kind == kind && key.voter.is_some() == (kind == Holder::Voter);
@@ -135,6 +138,10 @@ mod tests {
         assert!(SecretKey::from_line(&line, Holder::Organiser).is_err());
         let line = SecretKey::of_office(Holder::Board, &signer).to_line();
         assert!(SecretKey::from_line(&line, Holder::Board).is_ok());
+        let trustee = SecretKey::of_office(Holder::Trustee, &signer).to_line();
+        assert!(SecretKey::from_line(&trustee, Holder::Trustee).is_ok());
+        assert!(SecretKey::from_line(&trustee, Holder::Board).is_err());
+        assert!(SecretKey::from_line(&line, Holder::Trustee).is_err());
         assert!(SecretKey::from_line(&line.replace("board", "voter"), Holder::Voter).is_err());
         assert!(SecretKey::from_line(&line.replace("null", "\"x\""), Holder::Board).is_err());
     }

@@ -6,6 +6,7 @@
 use crate::body::{Body, Kind, Manifest, Opening, Outcome, Share, Tally, Voters};
 use crate::canonical::Hash;
 use crate::contest::is_name;
+use crate::decryption::Decryption;
 use crate::election::Election;
 use crate::entry::Notice;
 use crate::error::ErrorKind;
@@ -213,16 +214,18 @@ impl State {
         self.result.as_ref()
     }
 
+    /// How far the tally is decrypted, to be checked without the state.
+    pub fn decryption(&self) -> Decryption {
+        let (election, tally) = (self.election.clone(), self.tally.clone());
+        Decryption { election, tally, shares: self.shares.clone(), opening: self.opening.clone() }
+    }
+
     /// What the tally on the board decrypts to, by the shares or the opening on the board, which are verified.
     ///
     /// # Errors
-    /// If it is not decrypted yet, or as [`Election::combine`] and [`Election::check_opening`].
+    /// As [`Decryption::outcome`].
     pub fn outcome(&self) -> Result<Outcome, ErrorKind> {
-        match (&self.tally, &self.opening) {
-            (Some(tally), Some(opening)) => self.election.check_opening(tally, opening),
-            (Some(tally), None) => self.election.combine(tally, &self.shares.values().collect::<Vec<_>>()),
-            (None, _) => Err(ErrorKind::Shape { problem: "there is no tally yet" }),
-        }
+        self.decryption().outcome()
     }
 
     /// Verifies the proofs of one entry that may come now. Those of a tally are the ballots, which are not kept here: see
@@ -232,13 +235,10 @@ impl State {
     /// What does not hold.
     pub fn check_proofs(&self, notice: &Notice) -> Result<(), ErrorKind> {
         let one = |mut verdicts: Vec<Result<(), ErrorKind>>| verdicts.pop().unwrap_or(Ok(()));
-        match (notice.body(), &self.tally) {
-            (Body::Ballot(ballot), _) => one(verify_ballots(&self.election, &[ballot])),
-            (Body::Challenge(challenge), _) => one(verify_challenges(&self.election, &[challenge])),
-            (Body::Share(share), Some(tally)) => self.election.verify_share(tally, share),
-            (Body::Opening(opening), Some(tally)) => self.election.check_opening(tally, opening).map(|_| ()),
-            (Body::Result(result), _) => compare(&self.outcome()?, result),
-            _ => Ok(()),
+        match notice.body() {
+            Body::Ballot(ballot) => one(verify_ballots(&self.election, &[ballot])),
+            Body::Challenge(challenge) => one(verify_challenges(&self.election, &[challenge])),
+            other => self.decryption().check(other),
         }
     }
 
@@ -248,7 +248,7 @@ impl State {
     /// Everything that can be wrong with it.
     pub fn check(&self, notice: &Notice) -> Result<(), ErrorKind> {
         self.check_rules(notice)?;
-        self.author(notice)?.map_or(Ok(()), |author| notice.check_signature(&author))
+        notice.check_signature(&self.author(notice)?)
     }
 
     /// Checks an entry and takes it up.
@@ -264,10 +264,9 @@ impl State {
     pub(crate) fn admit_unsigned(
         &mut self,
         notice: &Notice,
-    ) -> Result<(Admitted, Option<signature::PublicKey>), ErrorKind> {
+    ) -> Result<(Admitted, signature::PublicKey), ErrorKind> {
         if let Some((outline, form)) = self.outliner.outline(notice) {
-            let (admitted, author) = self.admit_outline(&outline, form)?;
-            return Ok((admitted, Some(author)));
+            return self.admit_outline(&outline, form);
         }
         self.check_rules(notice)?;
         let author = self.author(notice)?;
@@ -296,18 +295,21 @@ impl State {
         self.size += 1;
     }
 
-    /// Whose signature an entry needs: the organiser's, a voter's, or nobody's where proofs stand for it.
+    /// Whose signature an entry needs: the organiser's, a voter's or a trustee's.
     ///
     /// # Errors
-    /// [`UnknownVoter`](ErrorKind::UnknownVoter), or a signature where there must be none.
-    pub fn author(&self, notice: &Notice) -> Result<Option<signature::PublicKey>, ErrorKind> {
-        let voter = |id: &str| self.voters.get(id).map(|voter| Some(voter.key)).ok_or(ErrorKind::UnknownVoter);
+    /// [`UnknownVoter`](ErrorKind::UnknownVoter), [`NoSuchTrustee`](ErrorKind::NoSuchTrustee).
+    pub fn author(&self, notice: &Notice) -> Result<signature::PublicKey, ErrorKind> {
+        let voter = |id: &str| self.voters.get(id).map(|voter| voter.key).ok_or(ErrorKind::UnknownVoter);
         match notice.body() {
             Body::Ballot(ballot) => voter(&ballot.voter),
             Body::Challenge(challenge) => voter(&challenge.ballot.voter),
-            Body::Share(_) if notice.signature().0.is_empty() => Ok(None),
-            Body::Share(_) => Err(ErrorKind::BadSignature),
-            _ => Ok(Some(*self.election.organiser())),
+            Body::Share(share) => {
+                let trustees = self.election.trustees().map_or(0, |trustees| trustees.trustees());
+                let key = self.election.signing_key(share.trustee);
+                key.copied().ok_or(ErrorKind::NoSuchTrustee { trustees })
+            }
+            _ => Ok(*self.election.organiser()),
         }
     }
 
@@ -482,14 +484,6 @@ impl State {
             self.weight += voter.weight;
         }
         admitted
-    }
-}
-
-/// Checks a result against what the tally decrypts to.
-fn compare(right: &Outcome, found: &Outcome) -> Result<(), ErrorKind> {
-    match right.contests.iter().zip(&found.contests).position(|(right, found)| right != found) {
-        Some(contest) => Err(ErrorKind::WrongResult { contest }),
-        None => Ok(()),
     }
 }
 

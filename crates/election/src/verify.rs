@@ -256,7 +256,7 @@ impl Item {
 struct Taken {
     entry: Entry,
     admitted: Admitted,
-    author: Option<signature::PublicKey>,
+    author: signature::PublicKey,
 }
 
 /// A ballot that waits for its proofs to be verified. One of no weight is not counted.
@@ -533,11 +533,11 @@ impl Verifier {
             .par_iter()
             .with_max_len(TAKEN)
             .filter_map(|one| {
-                let found = one.author.map_or(Ok(()), |author| one.entry.notice.check_signature(&author));
+                let found = one.entry.notice.check_signature(&one.author);
                 found.err().map(|error| error.at_entry(one.entry.index))
             })
             .collect();
-        self.checked(Step::Signatures, taken.iter().filter(|one| one.author.is_some()).count() as u64);
+        self.checked(Step::Signatures, taken.len() as u64);
         wrong.into_iter().for_each(|error| self.fault(Step::Signatures, error));
     }
 

@@ -176,6 +176,7 @@ fn selection(sealed: Sealed) -> Selection {
 struct Office {
     organiser: Signer,
     keeper: Signer,
+    trustees: Vec<Signer>,
     voters: Vec<Signer>,
     state: State,
     board: Board,
@@ -186,6 +187,7 @@ impl Office {
     fn new(key: &Key, shared: Option<&Verification>, ways: &[Way], voters: usize) -> Self {
         let signer = || Signer::generate().unwrap();
         let (organiser, keeper) = (signer(), signer());
+        let trustees: Vec<Signer> = (0..shared.map_or(0, Verification::trustees)).map(|_| signer()).collect();
         let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
         let contest = |(number, way): (usize, &Way)| Contest {
             candidates: candidates[..way.rules.marks].to_vec(),
@@ -199,14 +201,14 @@ impl Office {
             organiser: organiser.public(),
             revoting: false,
             title: "An election by machine".into(),
-            trustees: shared.map(Trustees::new),
+            trustees: shared.map(|shared| Trustees::new(shared, trustees.iter().map(Signer::public).collect())),
         };
         let first = Notice::signed(Body::Election(Box::new(manifest)), &organiser);
         let state = State::begin(&first, POLICY, Engine::best()).unwrap();
         let mut board = Board::default();
         let lines = vec![board.append(first)];
         let voters = (0..voters).map(|_| signer()).collect();
-        let mut office = Self { organiser, keeper, voters, state, board, lines };
+        let mut office = Self { organiser, keeper, trustees, voters, state, board, lines };
         let list = office.voters.iter().enumerate();
         let list = list.map(|(at, signer)| Voter { id: Self::name(at), key: signer.public(), weight: 1 }).collect();
         let election = office.election().id();
@@ -563,11 +565,10 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
         tally.forget().unwrap();
         assert_eq!(declined(tally.share(0, 0)), Decline::NoShare);
         // Its proofs are verified.
-        office.enter(Notice::unsigned(Body::Share(Share {
-            election,
-            shares: Bytes(shares),
-            trustee: trustee.trustee(),
-        })));
+        let share = Share { election, shares: Bytes(shares), trustee: trustee.trustee() };
+        let signer = &office.trustees[trustee.trustee() as usize - 1];
+        let notice = Notice::signed(Body::Share(share), signer);
+        office.enter(notice);
     }
     println!("a share of a decryption, with its proof, takes {cycles:?} cycles");
     for words in [&[9, 0, 0][..], &[5, 0], &[7, 0], &[5, 0, 0, 0]] {

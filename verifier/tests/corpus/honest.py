@@ -11,6 +11,7 @@ from making import Dealing, Maker, P, Q, Signer, draw_opening, encode, membershi
 
 Body = dict[str, Any]
 ORGANISER, BOARD = Signer("the organiser"), Signer("the board")
+TRUSTEES = [Signer(f"trustee {trustee}") for trustee in range(1, 21)]
 VOTERS = {name: Signer(name) for name in ("anna", "bert", "cleo", "dora")}
 WEIGHTS = {"anna": 1, "bert": 2, "cleo": 1, "dora": 1}
 TIME = "2026-11-22T20:30:00Z"
@@ -35,6 +36,9 @@ class Entry:
     def author(self) -> Signer:
         if self.by is not None:
             return self.by
+        if self.kind == "share":
+            trustee = self.body.get("trustee")
+            return TRUSTEES[trustee - 1] if type(trustee) is int and 1 <= trustee <= len(TRUSTEES) else ORGANISER
         if self.kind not in ("ballot", "challenge"):
             return ORGANISER
         ballot = self.body if self.kind == "ballot" else self.body.get("ballot")
@@ -42,8 +46,8 @@ class Entry:
         return VOTERS.get(voter, ORGANISER) if isinstance(voter, str) else ORGANISER
 
     def signed(self) -> str:
-        if self.signature is not None or self.kind == "share":
-            return self.signature or ""
+        if self.signature is not None:
+            return self.signature
         text = verifier.canonical({"body": self.body, "kind": self.kind})
         return encode(self.author().sign("entry", text))
 
@@ -71,6 +75,11 @@ def head_of(lines: list[str], time: str = TIME, by: Signer = BOARD, **changes: A
     return verifier.canonical({**head, "signature": encode(by.sign("head", verifier.canonical(head)))})
 
 
+def trustees_of(dealing: Dealing) -> Body:
+    """What a manifest says of trustees: what was dealt, and the keys that they made themselves."""
+    return {**dealing.members(), "signing": [encode(signer.public) for signer in TRUSTEES[: dealing.trustees]]}
+
+
 @dataclass
 class Election:
     """An election that is being held, entry by entry."""
@@ -89,7 +98,7 @@ class Election:
             "organiser": encode(ORGANISER.public),
             "revoting": self.revoting,
             "title": "The club",
-            "trustees": self.dealing.members() if self.dealing else None,
+            "trustees": trustees_of(self.dealing) if self.dealing else None,
         }
         self.read = verifier.Election(self.manifest, verifier.canonical(self.manifest), insecure=True)
         self.id = self.read.id

@@ -18,8 +18,12 @@ from cases import (
     with_key,
 )
 from honest import (
+    BOARD,
     CONTESTS,
+    ORGANISER,
+    TRUSTEES,
     Body,
+    trustees_of,
 )
 from making import (
     Dealing,
@@ -31,6 +35,7 @@ from making import (
     is_prime,
     prime_from,
 )
+from signatures import bad_keys
 
 SHORT = [CONTESTS[4]]
 
@@ -266,7 +271,28 @@ def dealer() -> Cases:
     yield case("has no trustees", "election", put("keys", to=[]))
     yield case("leaves one out", "election", put("keys", to=lambda keys: keys[:2]))
     many = Dealing(own.maker, 2, 20)
-    yield case("deals to twenty", None, lambda of: of.update(many.members()))
+    yield case("deals to twenty", None, lambda of: of.update(trustees_of(many)))
     yield case("deals to twenty-one", "election", lambda of: of.update(keys=[*many.members()["keys"], one]))
     alone = Dealing(own.maker, 1, 1)
-    yield case("deals to one", None, lambda of: of.update(alone.members()))
+    yield case("deals to one", None, lambda of: of.update(trustees_of(alone)))
+    yield from signing()
+
+
+def signing() -> Cases:
+    """Keys that trustees' shares are signed with."""
+
+    def case(name: str, check: str | None, change: Change) -> Case:
+        return single("dealer", f"signing: {name}", check, lambda body: change(body["trustees"]))
+
+    keys = [encode(signer.public) for signer in TRUSTEES]
+    yield case("none, as earlier versions had it", "election", lambda of: of.pop("signing"))
+    yield case("null", "chain", put("signing", to=None))
+    yield case("an empty list", "election", put("signing", to=[]))
+    yield case("a key is missing", "election", put("signing", to=keys[:2]))
+    yield case("a key too many", "election", put("signing", to=keys[:4]))
+    yield case("another order", None, put("signing", to=keys[2::-1]))
+    yield case("one key for two trustees", "election", put("signing", 1, to=keys[0]))
+    yield case("the organiser's key", "election", put("signing", 1, to=encode(ORGANISER.public)))
+    yield case("the board's key", "election", put("signing", 1, to=encode(BOARD.public)))
+    for name, key in bad_keys().items():
+        yield case(f"a key {name}", "election", put("signing", 2, to=key))

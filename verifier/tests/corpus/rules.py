@@ -68,7 +68,7 @@ def rules() -> Cases:
         [*entries[:11], Entry("opening", {"contests": [], "election": own.id})],
         family="rules",
     )
-    share = Entry("share", {"election": alone.id, "shares": "", "trustee": 1}, "")
+    share = Entry("share", {"election": alone.id, "shares": "", "trustee": 1})
     yield case("a share where there is one holder", [*alone.entries[:9], share], family="rules")
     for at in (LISTED, OPEN, BALLOT, CHALLENGE, CLOSE, TALLY, SHARE, RESULT):
         other = changed(own, at, put("election", to="0" * 64))

@@ -26,6 +26,7 @@ from cases import (
 from honest import (
     BOARD,
     ORGANISER,
+    TRUSTEES,
     VOTERS,
     Entry,
 )
@@ -48,7 +49,7 @@ def signatures() -> Cases:
         entries[at] = Entry(entries[at].kind, entries[at].body, signature, by)
         return record(entries)
 
-    for at in (FIRST, LISTED, OPEN, BALLOT, CHALLENGE, CLOSE, TALLY, RESULT):
+    for at in (FIRST, LISTED, OPEN, BALLOT, CHALLENGE, CLOSE, TALLY, SHARE, RESULT):
         kind, good = own.entries[at].kind, decode(own.entries[at].signed())
         for name, signature in {
             "of a stranger": None,
@@ -68,8 +69,44 @@ def signatures() -> Cases:
     yield Case("signatures", "ballot: signed by the organiser", "signatures", signed(BALLOT, by=ORGANISER))
     yield Case("signatures", "close: signed by the board", "signatures", signed(CLOSE, by=BOARD))
     yield Case("signatures", "close: signed as open", "signatures", signed(CLOSE, own.entries[OPEN].signed()))
-    yield Case("signatures", "share: with a signature", "rules", signed(SHARE, encode(ORGANISER.sign("entry", "x"))))
+    yield from of_shares(signed)
     yield from torsion(signed)
+
+
+def of_shares(signed: Callable[..., dict[str, bytes]]) -> Cases:
+    """Shares that their trustee did not sign: whoever dealt the key could make the rest of them."""
+    own = trustees()
+    share, other = own.entries[SHARE], own.entries[SHARE + 1]
+
+    def case(name: str, check: str | None, some: list[Entry]) -> Case:
+        return Case("signatures", f"share: {name}", check, record(some))
+
+    before = own.entries[:SHARE]
+    for name, signer in {
+        "another trustee": TRUSTEES[2], "a trustee of another election": TRUSTEES[7],
+        "the organiser": ORGANISER, "the board": BOARD, "a voter": VOTERS["anna"],
+    }.items():  # fmt: skip
+        yield Case("signatures", f"share: signed by {name}", "signatures", signed(SHARE, by=signer))
+    text = verifier.canonical(share.body)
+    for name, signature in {
+        "of the body alone": TRUSTEES[0].sign("entry", text),
+        "as a head": TRUSTEES[0].sign("head", verifier.canonical({"body": share.body, "kind": "share"})),
+        "of another kind": TRUSTEES[0].sign("entry", verifier.canonical({"body": share.body, "kind": "tally"})),
+        "of the other trustee's share": decode(other.signed()),
+        "of zeros": bytes(64),
+    }.items():
+        yield Case("signatures", f"share: a signature {name}", "signatures", signed(SHARE, encode(signature)))
+    # What a dealer can make: the right numbers under the number of another trustee, or its own signature.
+    made = {**own.share_body(2, own.totals()), "election": own.id}
+    yield case("made by the dealer, signed by another trustee", "signatures", [*before, Entry("share", made, by=TRUSTEES[0])])
+    yield case("made by the dealer, signed by nobody", "signatures", [*before, Entry("share", made, "")])
+    yield case("signed, of another election", "rules", [*before, Entry("share", {**share.body, "election": "0" * 64})])
+    renamed = Entry("share", {**share.body, "trustee": 3}, share.signed())
+    yield case("with the name of another trustee", "signatures", [*before, renamed])
+    altered = Entry("share", {**share.body, "shares": flipped(9)(share.body["shares"])}, share.signed())
+    yield case("altered after it was signed", "signatures", [*before, altered])
+    yield case("signed again", None, [*before, Entry("share", share.body, by=TRUSTEES[0]), *own.entries[SHARE + 1 :]])
+    yield case("the second is unsigned", "signatures", [*before, share, Entry("share", other.body, ""), own.entries[RESULT]])
 
 
 def torsion(signed: Callable[..., dict[str, bytes]]) -> Cases:

@@ -140,12 +140,12 @@ def shares() -> Cases:
             "shares",
             f"a third share, {name}",
             check,
-            record([*own.entries[:13], Entry("share", body, ""), own.entries[RESULT]]),
+            record([*own.entries[:13], Entry("share", body), own.entries[RESULT]]),
         )
-        entries = [*own.entries[:12], Entry("share", body, ""), own.entries[RESULT]]
+        entries = [*own.entries[:12], Entry("share", body), own.entries[RESULT]]
         yield Case("shares", f"another second share, {name}", check, record(entries))
     others = {**own.share_body(2, [*totals[1:], totals[0]]), "election": own.id}
-    yield Case("shares", "of other totals", "decryption", record([*own.entries[:12], Entry("share", others, "")]))
+    yield Case("shares", "of other totals", "decryption", record([*own.entries[:12], Entry("share", others)]))
     yield from results()
 
 

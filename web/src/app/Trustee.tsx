@@ -1,8 +1,10 @@
 /** A trustee's page: the total is computed here, from ballots that are verified here, and one part of it decrypted. */
 
 import { useId, useState } from "preact/hooks";
+import * as base64 from "../protocol/base64.ts";
+import { publicKey } from "../protocol/signature.ts";
 import { publish, RECORD } from "./api.ts";
-import { readShareFile } from "./files.ts";
+import { readSecret, readShareFile, save, secretText } from "./files.ts";
 import { options } from "./memory.ts";
 import { Alert, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
@@ -14,6 +16,7 @@ export function Trustee(_: { rest: string }) {
     <>
       <Title>{texts.trustee.title}</Title>
       {!election && <p>{texts.noElection}</p>}
+      {!election && <NewKey />}
       {election && !election.trustees && <p>{texts.trustee.noTrustees}</p>}
       {election?.trustees && (
         <>
@@ -22,6 +25,31 @@ export function Trustee(_: { rest: string }) {
         </>
       )}
     </>
+  );
+}
+
+/** Before there is an election: the key that this trustee signs with, whose public half the ceremony is given. */
+function NewKey() {
+  const { texts } = useShared();
+  const [made, setMade] = useState<string>();
+  const make = () => {
+    const secret = crypto.getRandomValues(new Uint8Array(32));
+    save("trustee.json", secretText({ election: null, kind: "trustee", secret, voter: null }));
+    setMade(base64.encode(publicKey(secret)));
+    secret.fill(0);
+  };
+  return (
+    <section class="card">
+      <p>{texts.trustee.newKeyHelp}</p>
+      <button type="button" class="second" onClick={make}>
+        {texts.trustee.newKey}
+      </button>
+      {made && (
+        <p>
+          {texts.trustee.public}: <code class="hash">{made}</code>
+        </p>
+      )}
+    </section>
   );
 }
 
@@ -73,14 +101,17 @@ function Decrypt({ root }: { root: string }) {
   const { texts, election } = useShared();
   const id = useId();
   const [file, setFile] = useState<string>();
+  const [signing, setSigning] = useState<string>();
   const [passphrase, setPassphrase] = useState("");
   const [done, setDone] = useState<number>();
   const { busy, error, act } = useAct();
   const share = () =>
     act(async () => {
       const { trustee, secret } = await readShareFile(file ?? "", passphrase);
-      await publish(await work.share([root, trustee, secret]));
+      const own = readSecret(signing ?? "", "trustee");
+      await publish(await work.share([root, trustee, secret, own.secret]));
       setFile(undefined);
+      setSigning(undefined);
       setPassphrase("");
       setDone(trustee);
     });
@@ -100,6 +131,7 @@ function Decrypt({ root }: { root: string }) {
       }}
     >
       <FileInput label={texts.trustee.file} help={texts.trustee.fileHelp} onText={setFile} />
+      <FileInput label={texts.trustee.signing} help={texts.trustee.signingHelp} onText={setSigning} />
       <div class="field">
         <label for={id}>{texts.trustee.passphrase}</label>
         <p class="help" id={`${id}-help`}>
@@ -114,7 +146,7 @@ function Decrypt({ root }: { root: string }) {
           onInput={(event) => setPassphrase(event.currentTarget.value)}
         />
       </div>
-      <button type="submit" disabled={busy || file === undefined}>
+      <button type="submit" disabled={busy || file === undefined || signing === undefined}>
         {texts.trustee.share}
       </button>
       {busy && <Progress label={texts.trustee.working} progress={undefined} />}

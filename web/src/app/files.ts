@@ -9,7 +9,7 @@ import { unseal } from "./unseal.ts";
 
 export interface Secret {
   readonly election: string | null;
-  readonly kind: "board" | "organiser" | "voter";
+  readonly kind: "board" | "organiser" | "trustee" | "voter";
   readonly secret: Uint8Array;
   readonly voter: string | null;
 }
@@ -26,7 +26,7 @@ export class WrongFile extends Fault {
 
 const SECRET = read.object({
   election: read.nullable(read.hash),
-  kind: read.oneOf("board", "organiser", "voter"),
+  kind: read.oneOf("board", "organiser", "trustee", "voter"),
   secret: read.bytes(32),
   voter: read.nullable(read.text),
 });

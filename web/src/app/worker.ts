@@ -5,13 +5,14 @@
 
 import { challengeBody, encrypt, type Form, type Openings, readChallenge } from "../protocol/ballot.ts";
 import * as base64 from "../protocol/base64.ts";
+import { equal } from "../protocol/bytes.ts";
 import type { Json } from "../protocol/canonical.ts";
 import type { Contest } from "../protocol/contest.ts";
 import { readElection } from "../protocol/entry.ts";
 import { ensure, Fault } from "../protocol/errors.ts";
 import { checkKey } from "../protocol/keycheck.ts";
 import { isSecretOf } from "../protocol/share.ts";
-import { sign } from "../protocol/signature.ts";
+import { publicKey, sign } from "../protocol/signature.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
 import { tracker } from "../protocol/tracker.ts";
 import type { Options, Own, Report, Verifier } from "../protocol/verify.ts";
@@ -133,14 +134,17 @@ export const tasks = {
   },
 
   /** A trustee's shares, of the totals of the record that was verified last, whose total ends this board. */
-  share(root: string, trustee: number, secret: bigint): Signed {
+  share(root: string, trustee: number, secret: bigint, signing: Uint8Array): Signed {
     ensure(last?.tallied?.root === root && last.finish().good, "this record was not verified");
     const { state } = last;
     const { key, trustees } = state.election;
     if (!trustees) throw new Fault("the election has no trustees");
     ensure(state.phase === "tallied", "there are no totals to share in");
     ensure(isSecretOf(key, trustees, trustee, secret), "the file is not this trustee's of this election");
-    return { body: shareBody(state, totals(state), trustee, secret), kind: "share", signature: "" };
+    const known = trustees.signing[trustee - 1];
+    const own = known !== undefined && equal(publicKey(signing), known);
+    ensure(own, "the key to sign with is not this trustee's of this election");
+    return signed("share", shareBody(state, totals(state), trustee, secret), signing);
   },
 
   async result(url: string, options: Options, secret: Uint8Array, progress: Progress): Promise<Signed> {

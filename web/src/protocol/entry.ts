@@ -79,7 +79,10 @@ const ELECTION = read.object({
   revoting: read.flag,
   title: read.name(400),
   trustees: read.nullable(
-    read.object({ base: read.bytes(), keys: read.list(read.bytes(), 1, 20), needed: read.integer(1, 20) }),
+    read.object(
+      { base: read.bytes(), keys: read.list(read.bytes(), 1, 20), needed: read.integer(1, 20) },
+      { signing: read.list(edKey) },
+    ),
   ),
 });
 
@@ -108,6 +111,7 @@ export function readElection(body: Json): Election {
     base: key.readWide(given.base),
     keys: given.keys.map((one) => key.readWide(one)),
     needed: given.needed,
+    signing: signingKeys(given.signing, given.keys.length, [rest.organiser, rest.board]),
   };
   if (trustees) {
     ensure(trustees.needed <= trustees.keys.length, "more trustees are needed than there are");
@@ -122,6 +126,23 @@ export function readElection(body: Json): Election {
   }
   const proofs = { roots: numbers.roots.map(toBigint), blum: blum.map(toBigint) };
   return { ...rest, key, proofs, trustees };
+}
+
+/** The keys that trustees sign with, each somebody's own: a dealer could make all else of a share. */
+function signingKeys(
+  keys: readonly Uint8Array[] | undefined,
+  count: number,
+  others: readonly Uint8Array[],
+): readonly Uint8Array[] {
+  ensure(
+    keys !== undefined,
+    "the trustees have no keys to sign with: the election was set up by an earlier version",
+  );
+  ensure(keys.length === count, "not a key to sign with for every trustee");
+  const all = [...others, ...keys];
+  const own = all.every((one, at) => all.findIndex((other) => equal(one, other)) === at);
+  ensure(own, "two of trustees, organiser and board have the same key");
+  return keys;
 }
 
 export interface Voter {

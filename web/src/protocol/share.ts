@@ -8,11 +8,12 @@ import { ensure } from "./errors.ts";
 import { challenge } from "./hash.ts";
 import type { Context } from "./proofs.ts";
 
-/** Who decrypts together: `base` is v, `keys` are the v_i. */
+/** Who decrypts together: `base` is v, `keys` are the v_i, and `signing` what each signs shares with. */
 export interface Trustees {
   readonly base: bigint;
   readonly keys: readonly bigint[];
   readonly needed: number;
+  readonly signing: readonly Uint8Array[];
 }
 
 /** One trustee's share of the decryption of one ciphertext. */

@@ -74,9 +74,14 @@ export class State {
     return { id: this.id, key: this.election.key, contests: this.election.contests };
   }
 
-  /** The key that an entry must be signed with; undefined for shares, whose proofs are their signature. */
-  author(entry: Pick<Entry, "kind" | "body">): Uint8Array | undefined {
-    if (entry.kind === "share") return undefined;
+  /** The key that an entry must be signed with. */
+  author(entry: Pick<Entry, "kind" | "body">): Uint8Array {
+    if (entry.kind === "share") {
+      const { trustee } = SHARE(entry.body, "share");
+      const key = this.election.trustees?.signing[trustee - 1];
+      ensure(key !== undefined, () => `there is no trustee ${trustee}`);
+      return key;
+    }
     if (entry.kind !== "ballot" && entry.kind !== "challenge") return this.election.organiser;
     const voter = VOTER_OF(ballotOf(entry));
     const found = this.voters.get(voter);
@@ -130,7 +135,6 @@ export class State {
         return undefined;
       case "share":
         this.#in("tallied", kind);
-        ensure(entry.signature.length === 0, "a share has no signature");
         this.#shared(body);
         return undefined;
       case "opening":

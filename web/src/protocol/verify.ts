@@ -227,7 +227,7 @@ export class Verifier {
     const admitted = this.#in("rules", () => ({ ballot: this.state.admit(entry) }), index);
     // Of an entry that must not be here nothing else is looked at.
     if (!admitted) return;
-    if (entry.kind !== "share") this.#in("signatures", () => this.#signed(entry), index);
+    this.#in("signatures", () => this.#signed(entry), index);
     if (admitted.ballot)
       this.#later(entry.kind === "challenge" ? "challenges" : "ballots", index, admitted.ballot);
     this.#special(entry, index);
@@ -235,7 +235,7 @@ export class Verifier {
 
   #signed({ body, kind, signature }: Entry): true {
     const author = this.state.author({ body, kind });
-    const holds = author !== undefined && signatureHolds(author, "entry", { body, kind }, signature);
+    const holds = signatureHolds(author, "entry", { body, kind }, signature);
     ensure(holds, "its signature does not hold");
     return true;
   }

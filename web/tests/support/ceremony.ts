@@ -1,11 +1,14 @@
 /** A key and its trustees for tests, dealt as docs/threshold.md says. Its primes are published here: never use it. */
 
+import { sha256 } from "@noble/hashes/sha2.js";
 import * as base64 from "../../src/protocol/base64.ts";
 import { bitLength, inverse, jacobi, mod, power, randomBits } from "../../src/protocol/bigint.ts";
+import { utf8 } from "../../src/protocol/bytes.ts";
 import type { Json } from "../../src/protocol/canonical.ts";
 import { hashed, Key } from "../../src/protocol/djn.ts";
 import { ROOTS, SQUARE_ROOTS } from "../../src/protocol/keycheck.ts";
 import { baseOf } from "../../src/protocol/share.ts";
+import { publicKey } from "../../src/protocol/signature.ts";
 
 /** Two safe primes of 1024 bits. */
 export const LARGE = [
@@ -23,6 +26,13 @@ export interface Ceremony {
   readonly members: { key: Json; trustees: Json };
   /** The trustees' secrets. */
   readonly secrets: readonly bigint[];
+  /** And what they sign with. */
+  readonly signing: readonly Uint8Array[];
+}
+
+/** A trustee's key to sign with. */
+export function trusteeKey(trustee: number): Uint8Array {
+  return sha256(utf8(`trustee ${trustee}`));
 }
 
 /** Of a hashed number, or of the one of its multiples that is a square modulo both primes: the root that is a square. */
@@ -49,6 +59,7 @@ export function hold(needed: number, count: number, [p, q]: readonly [bigint, bi
   const at = (i: bigint) => coefficients.reduceRight((sum, one) => mod(sum * i + one, modulus), 0n);
   const secrets = Array.from({ length: count }, (_, i) => at(BigInt(i + 1)));
   const base = baseOf(key);
+  const signing = secrets.map((_, at) => trusteeKey(at + 1));
   const delta = secrets.reduce((product, _, i) => product * BigInt(i + 1), 1n);
   const wide = (number: bigint) => base64.encode(key.wide(number));
   const root = inverse(n, (p - 1n) * (q - 1n)) ?? 0n;
@@ -67,7 +78,8 @@ export function hold(needed: number, count: number, [p, q]: readonly [bigint, bi
       base: wide(base),
       keys: secrets.map((secret) => wide(power(base, delta * secret, key.squared))),
       needed,
+      signing: signing.map((secret) => base64.encode(publicKey(secret))),
     },
   };
-  return { key, members, secrets };
+  return { key, members, secrets, signing };
 }

@@ -20,6 +20,7 @@ export interface Vectors {
   result: number[][];
   root: string;
   shares_of_key: { i: number; s: string }[];
+  trustee_secrets: string[];
   trackers: { hash: string; index: number; tracker: string }[];
   voters: { id: string; secret: string }[];
 }
@@ -82,7 +83,8 @@ export function makeRecord(given: Vectors): { board: Board; result: number[][] }
   board.byOrganiser("tally", tallyBody(state));
   const all = totals(state);
   for (const { i, s } of given.shares_of_key.slice(0, election.trustees?.needed)) {
-    board.append("share", shareBody(state, all, i, toBigint(base64.decode(s))), new Uint8Array());
+    const body = shareBody(state, all, i, toBigint(base64.decode(s)));
+    board.signed("share", body, secret(given.trustee_secrets[i - 1] ?? ""));
   }
   const shared = verifyRecord(board.lines, board.heads, { insecure: true });
   const result = outcome(shared.state, combined(shared.state, all, shared.shares));

@@ -14,6 +14,8 @@ use super::Sharing;
 pub enum Election {
     /// Begin: the organiser's and the board's keys, and what is voted on
     Init(ElectionInit),
+    /// Make the key that a trustee signs shares with, before the ceremony, and print its public half
+    TrusteeKey(ElectionTrusteeKey),
     /// Make the key, share it among trustees, and publish the election
     Ceremony(ElectionCeremony),
     /// List voters, and make a credential for each
@@ -182,6 +184,14 @@ pub struct ElectionInit {
     pub out: PathBuf,
 }
 
+/// `hearith election trustee-key`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionTrusteeKey {
+    /// File for the secret half, which stays with the trustee
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
 /// `hearith election ceremony`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionCeremony {
@@ -192,8 +202,11 @@ pub struct ElectionCeremony {
     #[arg(long, default_value_t = DEFAULT_BITS)]
     pub bits: u32,
     /// Of L trustees, at most 20, any W decrypt; without, one holder decrypts alone
-    #[arg(long, value_name = "W/L")]
+    #[arg(long, value_name = "W/L", requires = "trustee_keys")]
     pub shares: Option<Sharing>,
+    /// The public halves that `trustee-key` printed, one a line, in the trustees' order
+    #[arg(long, value_name = "FILE", requires = "shares")]
+    pub trustee_keys: Option<PathBuf>,
     /// Directory for the trustees' shares or the private key; made when missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -304,6 +317,9 @@ pub struct ElectionDecryptShare {
     /// The trustee's share of the private key, share-N.json
     #[arg(long, value_name = "FILE")]
     pub share: PathBuf,
+    /// The trustee's key to sign with, as `trustee-key` made it
+    #[arg(long, value_name = "FILE")]
+    pub trustee_key: PathBuf,
     /// Have a ballot machine's tally board count the ballots and make the share; SETTINGS say which one, and what of it
     #[arg(long, value_name = "SETTINGS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub machine: Option<String>,

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use hearith_election::{Body, Notice, Of, Phase};
+use hearith_election::signature::PublicKey;
+use hearith_election::{Body, Election, ErrorKind, Holder, Notice, Of, Phase, Signer};
 
-use super::office::{Office, of, record, text, write_new};
+use super::office::{Office, of, record, secret_key, text, write_new};
 use super::outcome::print_outcome;
 use super::tally_board::{self, Verified};
 use super::verify::verified;
@@ -31,19 +32,32 @@ pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Fa
 /// A trustee's part, after everything that the record claims was verified.
 pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -> Result<(), Failure> {
     let trustee = KeyFile::open(&command.share)?.share(session)?;
+    let signer = secret_key(&command.trustee_key, Holder::Trustee)?;
     let (source, place) = record(&command.record, command.ca.as_deref())?;
     let report = verified(session, &*source, &place)?;
     let Some((state, tally)) = report.state.as_ref().and_then(|state| Some((state, state.tally()?))) else {
         return Err(Failure::at(place, "there is no tally yet"));
     };
+    let election = state.election();
+    election.check_trustee(&trustee).map_err(|error| of(&command.share, error))?;
+    check_signer(election, trustee.trustee(), &signer).map_err(|error| of(&command.trustee_key, error))?;
     let share = match &command.machine {
         Some(settings) => {
             let record = Verified { source: &*source, name: &place, state, tally };
             tally_board::share(session, command, settings, &record, &trustee)?
         }
-        None => state.election().share(&trustee, tally).map_err(|error| of(&command.share, error))?,
+        None => election.share(&trustee, tally).map_err(|error| of(&command.share, error))?,
     };
-    write_new(&command.out, Access::Usual, &Notice::unsigned(Body::Share(share)).to_json())
+    write_new(&command.out, Access::Usual, &Notice::signed(Body::Share(share), &signer).to_json())
+}
+
+/// Checks that a key is the one that a trustee's shares must be signed with.
+fn check_signer(election: &Election, trustee: u32, signer: &Signer) -> Result<(), ErrorKind> {
+    let own = PublicKey::new("the trustee's", &signer.public())?;
+    match election.signing_key(trustee) {
+        Some(key) if *key == own => Ok(()),
+        _ => Err(ErrorKind::Secret { problem: "not the key of the trustee whose share of the key it is" }),
+    }
 }
 
 /// Publishes the decryption and the result.

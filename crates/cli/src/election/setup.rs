@@ -1,8 +1,9 @@
-//! `hearith election init`, `ceremony` and `register`.
+//! `hearith election init`, `trustee-key`, `ceremony` and `register`.
 
 use std::fs::File;
 use std::path::Path;
 
+use hearith_election::signature::PublicKey;
 use hearith_election::{
     Body, Bytes, Contest, ElectionKey, ErrorKind, Hash, Holder, MAX_VOTERS_AN_ENTRY, Manifest, Of, SecretKey, Signer,
     Trustees, Voter, Voters, canonical,
@@ -13,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::office::{BOARD, DRAFT, ORGANISER, Office, of, secret_text, text, write_new};
-use crate::args::{ElectionCeremony, ElectionInit, ElectionRegister};
-use crate::engines::print;
+use crate::args::{ElectionCeremony, ElectionInit, ElectionRegister, ElectionTrusteeKey};
+use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::keygen::private_text;
 use crate::output::Access;
@@ -50,6 +51,40 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes a trustee's key to sign with, on the trustee's own machine.
+pub(super) fn trustee_key(session: &Session, command: &ElectionTrusteeKey) -> Result<(), Failure> {
+    check_absent(&command.out)?;
+    let signer = Signer::generate().map_err(|error| of(&command.out, error))?;
+    write_new(&command.out, Access::Owner, &SecretKey::of_office(Holder::Trustee, &signer).to_line())?;
+    let public = base64(&signer.public());
+    match session.json {
+        true => print_json(&serde_json::json!({ "public": public })),
+        false => print(&format!("{public}\n")),
+    }
+}
+
+fn base64(bytes: &Bytes) -> String {
+    canonical::to_text(bytes).trim_matches('"').to_owned()
+}
+
+/// The public halves of trustees' keys, one a line.
+fn trustee_keys(path: &Path, trustees: u32) -> Result<Vec<Bytes>, Failure> {
+    let text = text(path)?;
+    let key = |(line, key): (usize, &str)| -> Result<Bytes, Failure> {
+        let wrong = |_| Failure::at(name(path), format!("line {}: no public half of a trustee's key", line + 1));
+        let key: Bytes = canonical::parse("a public key", &canonical::to_text(&key.trim())).map_err(wrong)?;
+        PublicKey::new("a trustee's", &key).map_err(wrong)?;
+        Ok(key)
+    };
+    let keys = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(key);
+    let keys = keys.collect::<Result<Vec<_>, _>>()?;
+    if keys.len() == trustees as usize {
+        Ok(keys)
+    } else {
+        Err(Failure::at(name(path), format!("{} keys for {trustees} trustees", keys.len())))
+    }
+}
+
 /// Makes the key, deals it, and publishes the election.
 pub(super) fn ceremony(session: &Session, command: &ElectionCeremony) -> Result<(), Failure> {
     let path = command.office.join(DRAFT);
@@ -62,6 +97,11 @@ pub(super) fn ceremony(session: &Session, command: &ElectionCeremony) -> Result<
     };
     let (organiser, board) = (signer(ORGANISER, Holder::Organiser)?, signer(BOARD, Holder::Board)?);
     check_absent(&command.office.join("record"))?;
+    // Before the search for primes, which takes minutes.
+    let signing = match (command.shares, &command.trustee_keys) {
+        (Some(sharing), Some(path)) => trustee_keys(path, sharing.trustees)?,
+        _ => Vec::new(),
+    };
     let manifest = |key: &PrivateKey, trustees| -> Result<Manifest, Failure> {
         let Draft { contests, revoting, title } = draft;
         let key = ElectionKey::new(key).map_err(Failure::new)?;
@@ -77,7 +117,7 @@ pub(super) fn ceremony(session: &Session, command: &ElectionCeremony) -> Result<
                 let key = PrivateKey::generate_safe(command.bits, Variant::Djn, session.policy, session.engine)
                     .map_err(Failure::new)?;
                 let (verification, shares) = deal(&key, sharing.needed, sharing.trustees).map_err(Failure::new)?;
-                (manifest(&key, Some(Trustees::new(&verification)))?, verification, shares)
+                (manifest(&key, Some(Trustees::new(&verification, signing)))?, verification, shares)
             };
             check(session, &manifest)?;
             files.write(&verification, &shares, passphrase.as_ref())?;

@@ -27,9 +27,19 @@ fn open(sharing: &str) -> Place {
         &place,
         &["election", "init", "--title", "The club", "--contests", "contests.json", "--revoting", "--out", "club"],
     );
-    place.ok(&format!("election ceremony club --bits 512 {sharing} --out secret"));
+    place.ok(&format!("election ceremony club --bits 512 {} --out secret", with_keys(&place, sharing)));
     place.ok("election register club voters.csv --out credentials.jsonl --open");
     place
+}
+
+/// The option of a shared key, with the keys that three trustees made to sign with.
+pub fn with_keys(place: &Place, sharing: &str) -> String {
+    if sharing.is_empty() {
+        return String::new();
+    }
+    let key = |trustee: u32| place.ok(&format!("election trustee-key --out trustee-{trustee}.json")).text();
+    place.write("trustees.txt", (1..=3).map(key).collect::<String>());
+    format!("{sharing} --trustee-keys trustees.txt")
 }
 
 fn words(place: &Place, words: &[&str]) -> Run {
@@ -66,9 +76,12 @@ fn voted(sharing: &str) -> Place {
 #[test]
 fn trustees_decrypt_what_voters_cast() {
     let place = voted("--shares 2/3");
+    let foreign = "election decrypt-share club/record --share secret/share-1.json --trustee-key trustee-2.json --out 1.json";
+    place.fails(foreign, "trustee-2.json: not the key of the trustee whose share of the key it is");
     for trustee in [1, 3] {
         place.ok(&format!(
-            "election decrypt-share club/record --share secret/share-{trustee}.json --out {trustee}.json"
+            "election decrypt-share club/record --share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json \
+             --out {trustee}.json"
         ));
     }
     // Too few at first; then the other one.
@@ -84,7 +97,7 @@ fn trustees_decrypt_what_voters_cast() {
     // A key of 512 bits is taken where that is asked for alone.
     let strict = Run::of(place.strict(["election", "verify", "club/record"]).output().unwrap());
     assert_eq!(strict.status, Some(1), "{}", strict.stderr);
-    for secret in ["club/organiser.json", "club/board.json", "credentials.jsonl", "secret/share-1.json"] {
+    for secret in ["club/organiser.json", "club/board.json", "credentials.jsonl", "secret/share-1.json", "trustee-1.json"] {
         assert_eq!(fs::metadata(place.file(secret)).unwrap().permissions().mode() & 0o777, 0o600, "{secret}");
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::common::serving::{LyingProxy, Service};
 use crate::common::{Place, Run};
+use crate::election::with_keys;
 
 const CONTESTS: &str =
     r#"[{ "title": "Chair", "candidates": ["Ada", "Bo"], "method": { "choose": { "exactly": 1 } } }]"#;
@@ -86,14 +87,15 @@ fn trustees_decrypt_what_a_server_shows() {
     place.write("contests.json", CONTESTS);
     place.write("voters.csv", "voter\nann\n");
     place.ok("election init --title Club --contests contests.json --out club");
-    place.ok("election ceremony club --bits 512 --shares 2/3 --out secret");
+    let sharing = with_keys(&place, "--shares 2/3");
+    place.ok(&format!("election ceremony club --bits 512 {sharing} --out secret"));
     place.ok("election restore --store sqlite:board.db club");
     let service = Service::of(&place, SERVE);
     let url = &service.url.clone();
     place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
     assert_eq!(vote(&place, url, "ann", "--choose Chair=Bo").status, Some(0));
     let share =
-        |trustee: u32| format!("election decrypt-share {url} --share secret/share-{trustee}.json --out {trustee}");
+        |trustee: u32| format!("election decrypt-share {url} --share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json --out {trustee}");
     place.fails(&share(1), &format!("{url}: there is no tally yet"));
     place.ok(&format!("election tally club --server {url}"));
     place.ok(&share(1));

@@ -1,4 +1,4 @@
-//! Elections for tests: a key of 512 bits that one holder has, voters, and a server with a store of its own.
+//! Elections for tests: a key of 512 bits that one holder or trustees have, voters, and a server with a store of its own.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use hearith_election::{
-    Ballot, Body, Contest, Election, ElectionKey, Limit, Manifest, Method, Notice, Of, Signer, Voter, Voters,
+    Ballot, Body, Contest, Election, ElectionKey, Limit, Manifest, Method, Notice, Of, Signer, Tally, Trustees, Voter,
+    Voters,
 };
 use hearith_election_server::client::{Client, Error, ErrorKind};
 use hearith_election_server::limits::Limits;
 use hearith_election_server::server::{Options, Server};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
+use hearith_threshold::{KeyShare, Verification, deal};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -20,32 +22,60 @@ pub const POLICY: KeyPolicy = KeyPolicy::AllowInsecure;
 pub static KEY: LazyLock<PrivateKey> =
     LazyLock::new(|| PrivateKey::generate(512, Variant::Djn, POLICY, Engine::best()).unwrap());
 
+/// A key that three trustees share, of whom two decrypt.
+pub struct Dealt {
+    pub key: PrivateKey,
+    pub verification: Verification,
+    pub shares: Vec<KeyShare>,
+}
+
+pub static DEALT: LazyLock<Dealt> = LazyLock::new(|| {
+    let key = PrivateKey::generate_safe(512, Variant::Djn, POLICY, Engine::best()).unwrap();
+    let (verification, shares) = deal(&key, 2, 3).unwrap();
+    Dealt { key, verification, shares }
+});
+
 /// Who acts in an election.
 pub struct Cast {
     pub organiser: Signer,
     pub board: [u8; 32],
+    /// What trustees sign with; none of them where one holds the key.
+    pub trustees: Vec<Signer>,
     pub voters: Vec<(String, Signer)>,
     pub election: Election,
     pub manifest: Manifest,
 }
 
 impl Cast {
+    /// An election whose key one holds.
     pub fn new(voters: usize, revoting: bool) -> Self {
+        Self::of(&KEY, None, voters, revoting)
+    }
+
+    /// One whose key trustees share.
+    pub fn shared(voters: usize) -> Self {
+        Self::of(&DEALT.key, Some(&DEALT.verification), voters, false)
+    }
+
+    fn of(key: &PrivateKey, shared: Option<&Verification>, voters: usize, revoting: bool) -> Self {
+        let trustees = shared.map_or(0, Verification::trustees);
+        let trustees: Vec<Signer> = (0..trustees).map(|_| Signer::generate().unwrap()).collect();
+        let signing = trustees.iter().map(Signer::public).collect();
         let [organiser, board] = [Signer::generate().unwrap(), Signer::generate().unwrap()];
         let candidates = ["Ada", "Bo", "Cy"].map(str::to_owned).to_vec();
         let method = Method::Choose(Limit::Exactly(1));
         let manifest = Manifest {
             board: board.public(),
             contests: vec![Contest { candidates, method, title: "Chair".into() }],
-            key: ElectionKey::new(&KEY).unwrap(),
+            key: ElectionKey::new(key).unwrap(),
             organiser: organiser.public(),
             revoting,
             title: "The club's election".into(),
-            trustees: None,
+            trustees: shared.map(|shared| Trustees::new(shared, signing)),
         };
         let election = Election::new(manifest.clone(), POLICY, Engine::best()).unwrap();
         let voters = (0..voters).map(|voter| (format!("voter {voter}"), Signer::generate().unwrap())).collect();
-        Self { organiser, board: *board.secret(), voters, election, manifest }
+        Self { organiser, board: *board.secret(), trustees, voters, election, manifest }
     }
 
     pub fn board(&self) -> Signer {
@@ -94,6 +124,16 @@ impl Cast {
         self.cast(voter, self.prepare(voter, candidate).into_ballot())
     }
 
+    /// A trustee's share of a tally, counted from 1.
+    pub fn share(&self, trustee: u32, tally: &Tally) -> Body {
+        Body::Share(self.election.share(&DEALT.shares[trustee as usize - 1], tally).unwrap())
+    }
+
+    /// What a trustee signs, counted from 1.
+    pub fn by_trustee(&self, trustee: u32, body: Body) -> Notice {
+        Notice::signed(body, &self.trustees[trustee as usize - 1])
+    }
+
     pub fn challenge(&self, voter: usize, candidate: usize) -> Notice {
         let challenge = self.prepare(voter, candidate).into_challenge();
         Notice::signed(Body::Challenge(challenge), &self.voters[voter].1)
@@ -122,8 +162,12 @@ impl Hall {
 
     /// A server with nothing on its board.
     pub fn empty(voters: usize, revoting: bool, limits: Limits) -> Self {
-        let (cast, place) = (Cast::new(voters, revoting), tempfile::tempdir().unwrap());
-        let mut hall = Self { cast, place, server: None };
+        Self::of(Cast::new(voters, revoting), limits)
+    }
+
+    /// A server for an election that is not on its board yet.
+    pub fn of(cast: Cast, limits: Limits) -> Self {
+        let mut hall = Self { cast, place: tempfile::tempdir().unwrap(), server: None };
         hall.start(|options| options.limits = limits);
         hall
     }

@@ -7,4 +7,5 @@ mod limits;
 mod load;
 mod postgres;
 mod process;
+mod shares;
 mod taking;

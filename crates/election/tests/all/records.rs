@@ -6,7 +6,7 @@ use crate::common::{
 use hearith_election::spread::{Overseer, Worker};
 use hearith_election::{
     Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Head, Kind, Notice, Of, Opening, Outcome, Phase,
-    Record, Report, Signer, Source, Step, board_file, in_order, verify,
+    Record, Report, Share, Signer, Source, Step, board_file, in_order, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use std::io::Read as _;
@@ -117,7 +117,10 @@ fn altered(entry: usize, author: &Signer, change: impl FnOnce(&mut Body)) -> Mem
         let mut body = notices[entry].body().clone();
         change(&mut body);
         notices[entry] = match body {
-            Body::Share(_) => Notice::unsigned(body),
+            Body::Share(Share { trustee, .. }) => {
+                let own = (trustee as usize).checked_sub(1).and_then(|at| good().cast.trustees.get(at));
+                Notice::signed(body, own.unwrap_or(author))
+            }
             _ => Notice::signed(body, author),
         };
     })

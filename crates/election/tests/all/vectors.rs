@@ -24,6 +24,7 @@ struct Vectors {
     root: Hash,
     shares_of_key: Vec<Box<RawValue>>,
     trackers: Vec<Tracked>,
+    trustee_secrets: Vec<Bytes>,
     voters: Vec<Known>,
 }
 
@@ -114,6 +115,8 @@ fn keys_trackers_and_receipts_belong_to_it() {
     let public = |secret: &Bytes| Signer::from_secret(&secret.0).unwrap().public();
     assert_eq!(public(&vectors.board_secret), election.manifest().board);
     assert_eq!(public(&vectors.organiser_secret), election.manifest().organiser);
+    let signing: Vec<Bytes> = vectors.trustee_secrets.iter().map(public).collect();
+    assert_eq!(Some(signing), election.manifest().trustees.as_ref().unwrap().signing);
     for voter in &vectors.voters {
         let key = hearith_election::signature::PublicKey::new("a voter's", &public(&voter.secret)).unwrap();
         assert_eq!(*state.voter(&voter.id).unwrap().key(), key);

@@ -20,13 +20,25 @@ fn open(contests: &[&str], ceremony: &str) -> Place {
     place.write("contests.json", format!("[{}]", contests.join(",")));
     place.write("voters.csv", "voter\n00000000\n00000001\n00000002\n000003e7\n000003e8\nann\n");
     place.ok("election init --title Club --contests contests.json --revoting --out club");
-    place.ok(&format!("election ceremony club {ceremony} --out secret"));
+    place.ok(&format!("election ceremony club {} --out secret", with_keys(&place, ceremony)));
     place.ok("election register club voters.csv --out credentials.jsonl --open");
     place
 }
 
 fn vote(voter: &str, options: &str) -> String {
     format!("election vote club --credential credentials.jsonl --voter {voter} {options}")
+}
+
+/// The options of a ceremony, with the keys that three trustees made to sign with if the key is shared.
+fn with_keys(place: &Place, ceremony: &str) -> String {
+    if !ceremony.contains("--shares") {
+        return ceremony.to_owned();
+    }
+    if !place.file("trustees.txt").exists() {
+        let key = |trustee: u32| place.ok(&format!("election trustee-key --out trustee-{trustee}.json")).text();
+        place.write("trustees.txt", (1..=3).map(key).collect::<String>());
+    }
+    format!("{ceremony} --trustee-keys trustees.txt")
 }
 
 /// Expects one line on standard error, and nothing written: neither files nor entries.
@@ -112,7 +124,8 @@ fn machines_that_fail_make_no_ballot() {
 
 /// A trustee's share of the tally.
 fn share(trustee: &str, options: &str) -> String {
-    format!("election decrypt-share club/record --share secret/share-{trustee}.json {options}")
+    let keys = format!("--share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json");
+    format!("election decrypt-share club/record {keys} {options}")
 }
 
 /// A tally board that is not as it should be makes no share, and says why.
@@ -138,8 +151,9 @@ fn tally_boards_that_fail_make_no_share() {
     refused(&place, &line, "the engine 'ballot-machine' only makes and counts ballots");
     // A share of another key.
     place.ok("election init --title Else --contests contests.json --out else");
-    place.ok("election ceremony else --bits 256 --shares 2/3 --out others");
-    let line = "election decrypt-share club/record --share others/share-2.json --machine --out 4.json";
+    place.ok(&format!("election ceremony else {} --out others", with_keys(&place, "--bits 256 --shares 2/3")));
+    let keys = "--share others/share-2.json --trustee-key trustee-2.json";
+    let line = &format!("election decrypt-share club/record {keys} --machine --out 4.json");
     refused(&place, line, "others/share-2.json: the share of the key is not one of this election's");
 }
 
@@ -167,7 +181,7 @@ fn tallies_that_do_not_fit_are_refused() {
     ] {
         place.write("voters.csv", format!("voter,weight\n{}", voters(weight)));
         place.ok("election init --title Club --contests contests.json --out club");
-        place.ok("election ceremony club --bits 256 --shares 2/3 --out secret");
+        place.ok(&format!("election ceremony club {} --out secret", with_keys(&place, "--bits 256 --shares 2/3")));
         place.ok("election register club voters.csv --out credentials.jsonl --open");
         place.ok("election vote club --credential credentials.jsonl --ballots votes.csv");
         place.ok("election tally club");

@@ -1,7 +1,7 @@
 //! An election for tests: a key of 512 bits that five trustees share, three of whom decrypt; every method of voting.
 
 use hearith_election::{
-    Ballot, Board, Body, Contest, Election, ElectionKey, Entry, FILE_ENTRIES, HEADS, Limit, Manifest, Method, Notice,
+    Ballot, Board, Body, Bytes, Contest, Election, ElectionKey, Entry, FILE_ENTRIES, HEADS, Limit, Manifest, Method, Notice,
     Of, Products, Signer, Source, State, Tally, Trustees, Voter, Voters, board_file,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
@@ -49,6 +49,7 @@ pub fn contests() -> Vec<Contest> {
 pub struct Cast {
     pub organiser: Signer,
     pub board: Signer,
+    pub trustees: Vec<Signer>,
     pub voters: Vec<(String, Signer)>,
 }
 
@@ -58,6 +59,7 @@ impl Cast {
         Cast {
             organiser: signer(),
             board: signer(),
+            trustees: (0..TRUSTEES).map(|_| signer()).collect(),
             voters: (0..voters).map(|voter| (format!("voter {voter}"), signer())).collect(),
         }
     }
@@ -70,8 +72,13 @@ impl Cast {
             organiser: self.organiser.public(),
             revoting,
             title: "The club's election".into(),
-            trustees: shared.then(|| Trustees::new(&key().verification)),
+            trustees: shared.then(|| Trustees::new(&key().verification, self.signing())),
         }
+    }
+
+    /// The public halves of the keys that trustees sign with.
+    pub fn signing(&self) -> Vec<Bytes> {
+        self.trustees.iter().map(Signer::public).collect()
     }
 
     /// All voters; of three one weighs 3.
@@ -182,7 +189,8 @@ impl Running {
     /// A trustee's share is entered, from 1.
     pub fn share(&mut self, trustee: usize) {
         let share = self.election.share(&key().shares[trustee - 1], self.state.tally().unwrap()).unwrap();
-        self.enter(Notice::unsigned(Body::Share(share)));
+        let notice = Notice::signed(Body::Share(share), &self.cast.trustees[trustee - 1]);
+        self.enter(notice);
     }
 
     /// The result, by the shares that are there.
