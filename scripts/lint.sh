@@ -38,6 +38,7 @@ ruff check --quiet --config scripts/ruff.toml docs/site formal
 ruff format --quiet --check --config scripts/ruff.toml docs/site formal
 scripts/lint_rtl.sh
 scripts/ip.py --check
+scripts/name_tables.py --check
 scripts/self_test.py --check
 scripts/format_rtl.sh --check
 

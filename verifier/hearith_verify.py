@@ -16,10 +16,12 @@ import json
 import multiprocessing
 import re
 import sys
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import factorial, gcd, isqrt
 from pathlib import Path
 from typing import Any
@@ -116,13 +118,105 @@ def is_time(value: Any) -> bool:
 
 def name(value: Any, most: int) -> str:
     require(isinstance(value, str) and 1 <= len(value.encode()) <= most, "a name is empty or too long")
-    controls = any(ord(character) < 32 or 127 <= ord(character) < 160 for character in value)
-    require(not controls, "a name has control characters")
+    for at, character in enumerate(value):
+        joins = character in JOINERS and 0 < at < len(value) - 1
+        joins = joins and all(is_in(JOINED_BOUNDS, ord(value[beside])) for beside in (at - 1, at + 1))
+        known = f"U+{ord(character):04X}, a control, invisible, or not in Unicode 14.0.0"
+        require(joins or is_in(ALLOWED_BOUNDS, ord(character)), f"a name has the character {known}")
     return str(value)
+
+
+def alike(value: str) -> str:
+    """What two names have in common that nobody can tell from one another."""
+    return unicodedata.normalize("NFKC", "".join(character for character in value if character not in JOINERS))
 
 
 def sha256(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
+
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+JOINERS = "\u200c\u200d"
+#: Characters of Unicode 14.0.0, as the lengths of runs that are not and are in a set, by turns, to the base 36.
+# fmt: off
+# Tables by scripts/name_tables.py
+NFKC_DIGEST = "44bcdf2d9eadbe1e5e1e889c862305efd259b9de26eed2cc492baf4291236bb9"
+ALLOWED = (
+    "w 2n x d 1 ip 1 14 2 6 4 7 1 1 1 k 1 b1 1 12 2 1e 2 3 1 1j 8 r 4 6 h m 1 5c 1 1c 2 1n 2 2t e 1n 2 1d "
+    "2 f 1 s 2 1 1 b 5 v 9 22 1 4h 1 8 2 2 2 m 1 7 1 1 3 4 2 9 2 2 2 4 8 1 4 2 1 5 2 p 2 3 1 6 4 2 2 m 1 "
+    "7 1 2 1 2 1 2 2 1 1 5 4 2 2 3 3 1 7 4 1 1 7 h a 3 1 9 1 3 1 m 1 7 1 2 1 5 2 a 1 3 1 3 2 1 f 4 2 c 7 "
+    "7 1 3 1 8 2 2 2 m 1 7 1 2 1 5 2 9 2 2 2 3 7 3 4 2 1 5 2 i a 2 1 6 3 3 1 4 3 2 1 1 1 2 3 2 3 3 3 c 4 "
+    "5 3 3 1 4 2 1 6 1 e l 5 d 1 3 1 n 1 g 2 9 1 3 1 4 7 2 1 3 2 1 2 4 2 a 7 m 1 3 1 n 1 a 1 5 2 9 1 3 1 "
+    "4 7 2 6 2 1 4 2 a 1 2 d d 1 3 1 1f 1 3 1 6 4 g 2 q 1 3 1 i 3 o 1 9 1 1 2 7 3 1 4 6 1 1 1 8 6 a 2 3 c "
+    "1m 4 t 11 2 1 1 1 5 1 o 1 1 1 n 2 5 1 1 1 6 2 a 2 4 w 20 1 10 4 13 1 10 1 f 1 d 11 5i 1 1 5 1 2 3z 2 "
+    "6g 1 4 2 7 1 1 1 4 2 15 1 4 2 x 1 4 2 7 1 1 1 4 2 f 1 1l 1 4 2 1v 2 w 3 q 6 2e 2 6 2 il 3 2h 7 m 9 o "
+    "9 k c d 1 3 1 2 c 1g 2 14 2 a 6 a 6 b 5 a 6 2h 7 17 5 1y a v 1 c 4 c 4 1 3 16 2 5 b 18 4 q 6 b 3 1q "
+    "2 1t 1 t 2 b 6 a 6 e 2 v 1d 25 3 1b 1 38 8 1o 3 f 3 1o 7 17 2 b 8 17 5 eu 2 6 2 12 2 6 2 8 1 1 1 1 1 "
+    "1 1 v 2 1h 1 f 1 e 2 6 1 j 2 3 1 9 1 b 5 o 7 1d g 2 2 r 1 d 3 x f x f 3w 4 if p b l ps 1 oj 2 w 1 9p "
+    "5 19 1 1 5 1 2 1k 7 2 e o 9 7 1 7 1 7 1 7 1 7 1 7 1 7 1 7 1 3i y q 1 2h c 5y q c 4 1s 1 2e 2 2v 5 17 "
+    "1 1f 1 16 1 2c c 1b 1 mlp 3 1j 9 9o k 54 8 5n 5 2 1 1 1 5 o 1n 3 a 6 1k 8 1y 8 c 6 38 b u 3 26 1 b 4 "
+    "x 1 1j 9 e 2 a 2 2v o s a 6 2 6 2 6 9 7 1 7 1 1o 4 3i 2 a 6 8mc c n 4 1d 6is a6 2 2y 12 7 c 5 5 q 1 "
+    "5 1 1 1 2 1 2 1 3h g cd 2 1i 7 1 w g g a 6 1f 1 j 1 4 4 5 1 3r 4 4f 1 u 3 6 2 6 2 6 2 3 3 7 1 7 d 2 "
+    "2 c 1 q 1 j 1 2 1 f 2 e y 3f 5 3 4 19 3 2g 1 d 3 1 1b 1a 3m t 3 1d f s 4 10 9 u 5 17 5 u 1 11 4 e 16 "
+    "4e 2 a 6 10 4 10 4 14 8 1g b c 1 f 1 7 1 2 1 b 1 f 1 7 1 2 1v 8n 9 m a 8 o 6 1 16 1 9 1x 6 2 1 1 18 "
+    "1 2 3 1 2 n 1 20 8 9 1c j 1 2 5 x 3 r 5 1 1s 1k 4 k 2 1e 1 2 5 8 1 3 1 t 2 3 4 a 7 9 7 1s w 13 4 c 9 "
+    "1i 3 t 2 r 5 q 7 4 c 7 28 21 1j 1f d 1f 7 1a 8 a 86 v 1 16 1 3 2 2 26 14 8 16 m q 12 s k n 9 26 4 10 "
+    "9 1q 1 5 d p 7 a 6 1h 1 i 8 13 9 2o 1 k b i 1 18 1t 7 1 1 1 4 1 f 1 b 6 1n 5 a 6 4 1 8 2 2 2 m 1 7 1 "
+    "2 1 5 1 a 2 2 2 3 2 1 6 1 5 7 2 7 3 5 3v 2k 1 5 u 20 8 a 4m 1i 2 12 y 1x b a 6 d j 1m 6 a 1i r 2 f 4 "
+    "n 55 1o 2s 2b c 8 2 1 2 8 1 2 1 u 1 2 2 c 9 a 1y 8 2 1a 2 b r 20 8 2b d 21 7b 9 1 19 1 e a t 3 w 2 m "
+    "1 e 21 7 1 2 1 18 3 1 1 2 1 9 8 a 6 6 1 2 1 11 1 2 1 6 7 a 8m p 53 1 f 1e d pn 2u 33 1 5 b 5g 218 2r "
+    "d tr 34h g7 6nt ft 7 v 1 a 4 29 1 a 6 u 2 6 a 1y a a 1 7 1 l 5 j j4 2j 2t 23 4 1l 7 h 1s 5 b 2 e 4qg "
+    "8 ye 16 9 6w7 4 1 7 1 2 1 83 19 3 h 4 8 b0 1s4 2z 5 d 3 9 7 a 2 4 3mo 1a 2 n 9 38 1o 6u a 13 2 22 8 "
+    "34 l 1y 4a k c 2f 9 p 3r 2d 1 1z 1 2 2 1 2 2 2 4 1 c 1 1 1 7 1 1t 1 4 2 8 1 7 1 s 1 4 1 5 1 1 3 7 1 "
+    "9g 2 84 2 ji f 5 1 f uo v 69 7 1 h 2 7 1 2 1 5 5x 19 3 e 2 a 4 2 8w v h 1m 5 1 yo 7 1 4 1 2 1 f 1 5h "
+    "2 g 15 24 4 a 4 2 lt 1w 24 1p 5e 4 1 r 1 2 1 1 2 1 1 a 1 4 1 1 1 1 6 1 4 1 1 1 1 1 1 3 1 2 1 1 2 1 1 "
+    "1 1 1 1 1 1 1 1 2 1 1 2 4 1 7 1 4 1 4 1 1 1 a 1 h 5 3 1 5 1 h 1g 2 7i 18 4 2s c f 2 f 1 f 1 11 a 4u "
+    "1k t d 18 4 9 7 2 e 6 4a rc 5 g 3 d 3 38 c 2h 7 c 4 1 f c 4 1k 8 a 6 14 8 u 2 2 26 9g c e 2 5 3 5 3 "
+    "7 9 t 3 b 5 6 a a 6 8 8 7 9 43 1 1j 11 a sm wyo w 37d 7 66 2 4g2 e 5rl 2e7 f2 15u 3t7 jk51 "
+)
+JOINED = (
+    "1t q 6 q 1b 1 a 1 4 1 5 n 1 v 1 cq 4 c e 5 7 1 1 1 h 27 1 11 1 2 2 4 1 1 6 1 1 3 1 1 1 k 1 2b 1 3v 1 "
+    "4t 1 12 2 1 6 15 8 19 1 1 1 2 1 2 1 1 8 r 4 4 t b 5 1s e 2u 1 8 2 a 1 6 a 3 2 1 g 1n 2 2t o 18 4 1 2 "
+    "1 2 1a i s 4 b 5 o 1 6 9 22 1 3l d j 1 8 2 2 2 m 1 7 1 1 3 4 2 9 2 2 2 4 8 1 4 2 1 5 c 2 a 1 1 1 2 3 "
+    "1 6 4 2 2 m 1 7 1 2 1 2 1 2 2 1 1 5 4 2 2 3 3 1 7 4 1 1 h 6 b 3 1 9 1 3 1 m 1 7 1 2 1 5 2 a 1 3 1 3 "
+    "2 1 f 4 l 7 1 3 1 8 2 2 2 m 1 7 1 2 1 5 2 9 2 2 2 3 7 3 4 2 1 5 d 1 g 2 1 6 3 3 1 4 3 2 1 1 1 2 3 2 "
+    "3 3 3 c 4 5 3 3 1 4 2 1 6 1 14 d 1 3 1 n 1 g 2 9 1 3 1 4 7 2 1 3 2 1 2 4 s 4 1 8 1 3 1 n 1 a 1 5 2 9 "
+    "1 3 1 4 7 2 6 2 1 4 d 2 d d 1 3 1 1f 1 3 1 5 5 4 7 5 m 6 1 3 1 i 3 o 1 9 1 1 2 7 3 1 4 6 1 1 1 8 i 2 "
+    "d 1m 5 f 1e 2 1 1 1 5 1 o 1 1 1 n 2 5 1 1 1 6 e 4 w 1 n 2 r 1 1 1 1 1 4 a 1 10 4 k 1 i 1 10 9 1 1l "
+    "1s g 1s a 4 2 12 1 1 5 1 2 17 1 2r 2 6g 1 4 2 7 1 1 1 4 2 15 1 4 2 x 1 4 2 7 1 1 1 4 2 f 1 1l 1 4 2 "
+    "1v 2 3 w g g 2e 2 6 3 h8 2 h 1 q 5 23 6 8 7 m 9 m b k c d 1 3 1 2 c 1g 2 u 3 1 4 2 1u 2h 7 17 5 1y a "
+    "v 1 c 4 c k u 2 5 b 18 4 q 1i s 4 1r 1 t 2 1 13 1 8 v 1d 25 u 9 c 1c a 1m c 1k l 3 a 10 2 9 7 17 2 3 "
+    "g 3 1 13 5 eu 2 6 2 12 2 6 2 8 1 1 1 1 1 1 1 v 2 1h 1 7 1 1 3 3 1 7 3 4 2 6 4 d 5 3 1 7 38 1 d 1 g d "
+    "1f x h 1 4 1 2 a 1 1 3 5 6 1 1 1 1 1 1 4 1 b 2 4 5 5 4 1 1g 2 22j 6d 6 9 c 12 1 1 5 1 2 1k 7 1 f o 9 "
+    "7 1 7 1 7 1 7 1 7 1 7 1 7 1 7 1 w 1b 1 d1 2 z 6 1 5 5 2 4 2e 2 2 2 3 1 2i 1 4 5 17 1 1f 1 16 h w 1c "
+    "g e8 534 1s h3h 1v 1a 2 7h 3 g a 2 k 1f 1 a 1 2v a 2 11 9 2 2v 2 1s 5 2 1 1 1 5 o 1i 4 1 j 1g c 1y q "
+    "o 3 1 1 3 a 10 2 10 c t 3 1t e 1 g g a 5 1 1j 9 e i n 3 21 o 3 2 g 2 5 a 6 2 6 2 6 9 7 1 7 1 17 1 e "
+    "6 3f 1 2 i 8mc c n 4 1d 6is a6 2 2y 12 7 c 5 5 c 1 d 1 5 1 1 1 2 1 2 1 30 x a3 i 1s 2 1i 14 c 10 g "
+    "1s 5 1 3r 10 q 6 q b 1m 1 u 3 6 2 6 2 6 2 3 z c 1 q 1 j 1 2 1 f 2 e y 3f 76 1 3m t 3 1d f 1 v w d k "
+    "1 8 6 17 5 u 2 10 4 8 1c 4e i 10 4 10 4 14 8 1g c b 1 f 1 7 1 2 1 b 1 f 1 7 1 2 1v 8n 9 m a 8 o 6 1 "
+    "16 1 9 1x 6 2 1 1 18 1 2 3 1 2 n a n 9 v 1t j 1 2 a m a q 1y 1k 6 2 1s 4 1 2 5 8 1 3 1 t 2 3 4 1 w t "
+    "3 t z 8 1 u p 1i a m a j d i 32 21 1j 1f d 1f d 14 9k 16 1 2 3 2 26 t a 1 8 x v m 16 l r n 9 1z 15 6 "
+    "9 1o 7 1 d p n 1h f 4 8 10 2 1 9 1x 4 4 1 2 a 1 1 1 z i 1 11 6 1 1t 7 1 1 1 4 1 f 1 a 7 1n l 4 1 8 2 "
+    "2 2 m 1 7 1 2 1 5 1 a 2 2 2 3 2 1 6 1 5 7 2 7 3 5 3v 23 j 4 u 1y 1 1 54 1i 2 9 n 6 y 1t 3 1 1n 1l 1z "
+    "r 2 f k 7 55 1n 2t 1s v 8 2 1 2 8 1 2 1 u 1 2 2 9 2k 8 2 1a 2 8 1 2 r 1r 8 1 8 22 3 1 i 21 7b 9 1 19 "
+    "1 9 1d u 2 m 1 e 21 7 1 2 1 18 3 1 1 2 1 9 o 6 1 2 1 11 1 2 1 6 93 n 55 1 27 pm 6e 5g 218 2p f tr "
+    "34h g7 6nt ft 7 v h 27 h u 2 5 b 1j 9 4 v l 5 j j4 1s 3k 23 4 1l 7 h 1s 2 1 2 b 2 e 4qg 8 ye 16 9 "
+    "6w7 4 1 7 1 2 1 83 19 3 h 4 8 b0 1s4 2z 5 d 3 9 7 a 3 2 3mp 1a 2 n f2 5 3 6 8 8 2 7 u 4 44 3 cb 2d 1 "
+    "1z 1 2 2 1 2 2 2 4 1 c 1 1 1 7 1 1t 1 4 2 8 1 7 1 s 1 4 1 5 1 1 3 7 1 9g 2 p 1 p 1 v 1 p 1 v 1 p 1 v "
+    "1 p 1 v 1 p 1 8 fo 1j 4 1e 8 1 e 1 m 5 1 f uo v 69 7 1 h 2 7 1 2 1 5 5x 19 3 e g 1 8x v h 1c z4 7 1 "
+    "4 1 2 1 f 1 5h b 7 15 24 xg 4 1 r 1 2 1 1 2 1 1 a 1 4 1 1 1 1 6 1 4 1 1 1 1 1 1 3 1 2 1 1 2 1 1 1 1 "
+    "1 1 1 1 1 1 2 1 1 2 4 1 7 1 4 1 4 1 1 1 a 1 h 5 3 1 5 1 h 3es wyo w 37d 7 66 2 4g2 e 5rl 2e7 f2 15u "
+    "3t7 jk51 "
+)
+# End of the tables
+# fmt: on
+ALLOWED_BOUNDS, JOINED_BOUNDS = (list(accumulate(int(run, 36) for run in runs.split())) for runs in (ALLOWED, JOINED))
+
+
+def is_in(bounds: list[int], code: int) -> bool:
+    """Whether a code point is in a set, given where its runs begin and end."""
+    return bisect_right(bounds, code) % 2 == 1
 
 
 # The forms of lines --------------------------------------------------------------------------------------------------
@@ -508,7 +602,8 @@ def read_contest(value: Any, bits: int) -> Contest:
     value = members(value, "candidates method title")
     candidates = [name(one, 400) for one in listed(value["candidates"])]
     name(value["title"], 400)
-    require(1 <= len(candidates) <= 256 and len(set(candidates)) == len(candidates), "candidates that cannot be")
+    require(1 <= len(candidates) <= 256, "1 to 256 candidates are allowed")
+    require(len(set(map(alike, candidates))) == len(candidates), "two candidates have the same name")
     method, limit = value["method"], 0
     if type(method) is dict:
         choose = members(method, "choose")["choose"]
@@ -1114,6 +1209,8 @@ def main() -> int:
     parser.add_argument("--insecure-key", action="store_true", help="take a key below 2048 bits")
     parser.add_argument("--json", action="store_true", help="report in JSON")
     arguments = parser.parse_args()
+    if tuple(map(int, unicodedata.unidata_version.split("."))) < (14, 0, 0):
+        parser.error("names are compared by Unicode 14.0.0 or later, which Python has from 3.11 on")
     verifier = Verifier(insecure=arguments.insecure_key)
     good = verifier.run(arguments.record)
     result = verifier.result[1] if good and verifier.result is not None else None

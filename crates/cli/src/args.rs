@@ -36,7 +36,7 @@ pub use dghv::{
 pub use election::{
     AtServer, Election, ElectionAudit, ElectionBackup, ElectionCeremony, ElectionChallenge, ElectionDecryptShare,
     ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRepairHeads, ElectionRestore,
-    ElectionServe, ElectionTally, ElectionTrusteeKey, ElectionVerify, ElectionVote,
+    ElectionServe, ElectionTally, ElectionTrusteeKey, ElectionVerify, ElectionVote, NamedIn,
 };
 pub use list::{Columns, List, Name, Setting, all};
 #[cfg(feature = "service")]

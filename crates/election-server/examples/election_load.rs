@@ -20,6 +20,7 @@ use hearith_election::{
     Body, Contest, Election, ElectionKey, Limit, Manifest, Method, Notice, Of, Signer, Voter, Voters,
 };
 use hearith_election_server::client::Client;
+use hearith_election_server::clients::Proxies;
 use hearith_election_server::limits::Limits;
 use hearith_election_server::server::{Options, Server};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
@@ -105,7 +106,8 @@ fn serve(folder: &Path, store: &str) -> Outcome<()> {
         listen: "127.0.0.1:0".parse()?,
         metrics: None,
         tls: None,
-        proxied: false,
+        proxies: Proxies::default(),
+        last_head: None,
         board: Signer::from_secret(&fs::read(folder.join("board.key"))?)?,
         organiser: Some(hearith_election::canonical::from_text("a key", &organiser)?),
         pages: None,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use hearith_election::{Board, ErrorKind, HEADS, Head, Lines, Report, Signer, Source, State, board_file, verify};
 use hearith_paillier::{Engine, KeyPolicy};
 
+use crate::last_head::LastHead;
 use crate::ledger::{self, Ledger, insert, standing};
 use crate::record::LINES;
 use crate::store::{self, Location, Store};
@@ -74,7 +75,7 @@ pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
 /// # Errors
 /// The store fails, is empty, or has another board than this key's.
 pub async fn repair_heads(store: &Store, board: Signer, policy: KeyPolicy, engine: Engine) -> Result<u64, Error> {
-    let ledger = Ledger::open(store.clone(), board, policy, engine).await?;
+    let ledger = Ledger::open(store.clone(), board, None, policy, engine).await?;
     if ledger.view().size == 0 {
         return Err(Error::Empty(store.location().clone()));
     }
@@ -103,7 +104,8 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 /// Puts a record into an empty store, all of it or nothing, after everything in it was verified. `progress` is told how many bytes were.
 ///
 /// # Errors
-/// The record is not right or cannot be read; the store fails, or has a board.
+/// The record is not right or cannot be read, or lacks what the head beside the store is of; the store fails, or has a
+/// board.
 pub async fn restore(
     store: &Store,
     record: &dyn Source,
@@ -116,6 +118,7 @@ pub async fn restore(
         return Err(Error::Wrong(first_fault(&report)));
     }
     let heads = heads(record)?;
+    let mut shown = Shown::beside(store.location())?;
     let mut append = store.append().await?;
     if !append.lines(0, 1).await?.is_empty() {
         return Err(Error::NotEmpty(store.location().clone()));
@@ -131,7 +134,9 @@ pub async fn restore(
             Some(state) => _ = state.admit(&notice).map_err(at)?,
         }
         insert(&mut append, &notice, index, &line, voters, revoting).await?;
+        shown.reach(&board)?;
     }
+    shown.end(&board)?;
     if (board.size(), board.root()) != (report.size, report.root) {
         return Err(Error::Wrong("it changed while it was read".to_owned()));
     }
@@ -140,6 +145,43 @@ pub async fn restore(
     }
     append.commit().await?;
     Ok(board.size())
+}
+
+/// The head that was kept beside the store which is restored, until the record has come so far.
+struct Shown {
+    location: Location,
+    file: Option<LastHead>,
+    head: Option<Head>,
+}
+
+impl Shown {
+    fn beside(location: &Location) -> Result<Self, Error> {
+        let file = location.last_head().map(LastHead::at);
+        let read = |file: &LastHead| {
+            file.read().map_err(|error| ledger::Error::NoHead(file.path().to_owned(), error.into()))
+        };
+        let head = file.as_ref().map(read).transpose()?.flatten();
+        Ok(Self { location: location.clone(), file, head })
+    }
+
+    fn path(&self) -> PathBuf {
+        self.file.as_ref().map(|file| file.path().to_owned()).unwrap_or_default()
+    }
+
+    fn reach(&mut self, board: &Board) -> Result<(), Error> {
+        match self.head.take_if(|head| head.size == board.size()) {
+            Some(head) if head.root != board.root() => {
+                Err(ledger::Error::Forked(self.location.clone(), self.path()).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn end(self, board: &Board) -> Result<(), Error> {
+        let Some(head) = &self.head else { return Ok(()) };
+        let (store, size) = (self.location.clone(), board.size());
+        Err(ledger::Error::Stale { store, size, head: self.path(), shown: head.size }.into())
+    }
 }
 
 fn first_fault(report: &Report) -> String {

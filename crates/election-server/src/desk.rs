@@ -27,6 +27,9 @@ use crate::metrics::Metrics;
 use crate::proofs::verify;
 use crate::refusal::{Reason, Refusal};
 
+/// Seconds.
+const DAY: f64 = 86_400.0;
+
 /// How long to wait before the store is tried again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
@@ -114,6 +117,8 @@ struct Work {
     metrics: Arc<Metrics>,
     audit: Arc<Audit>,
     organiser: Option<canonical::Bytes>,
+    /// What is left of each voter's ballots and challenges.
+    ballots: Option<Rates<String>>,
     bad: Rates<Author>,
     shares: WaitingShares,
 }
@@ -131,13 +136,14 @@ impl Desk {
         // One batch is entered while another waits and a third is verified.
         let (passed, entering) = mpsc::channel(1);
         let waiting = Arc::<AtomicUsize>::default();
-        let room = f64::from(limits.bad_ballots);
+        let (room, a_day) = (f64::from(limits.bad_ballots), f64::from(limits.ballots));
         let work = Arc::new(Work {
             ledger,
             limits,
             metrics: metrics.clone(),
             audit,
             organiser,
+            ballots: (limits.ballots > 0).then(|| Rates::new(a_day / DAY, a_day)),
             bad: Rates::new(room / 60.0, room),
             shares: WaitingShares::default(),
         });
@@ -284,9 +290,31 @@ impl Work {
             };
             return Err(Refusal::new(Reason::TooMany, what).after(Duration::from_secs(60)));
         }
-        let Some(Author::Trustee(trustee)) = author else { return Ok(None) };
-        let busy = || Refusal::new(Reason::Busy, "a share of this trustee waits already").after(Duration::from_secs(2));
-        self.shares.take(trustee).map(Some).ok_or_else(busy)
+        match author {
+            Some(Author::Voter(voter)) => self.take_ballot(voter).map(|()| None),
+            Some(Author::Trustee(trustee)) => {
+                let busy = || Refusal::new(Reason::Busy, "a share of this trustee waits already");
+                let place = self.shares.take(trustee).map(Some);
+                place.ok_or_else(|| busy().after(Duration::from_secs(2)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// One of the ballots that a voter may send in a day.
+    fn take_ballot(&self, voter: String) -> Result<(), Refusal> {
+        let Some(Err(wait)) = self.ballots.as_ref().map(|ballots| ballots.take(voter, Instant::now())) else {
+            return Ok(());
+        };
+        let words = "this voter has sent as many ballots and challenges as a day allows";
+        Err(Refusal::new(Reason::TooMany, words).after(wait))
+    }
+
+    /// Gives a voter's ballot back that the server failed to enter: the voter will send it again.
+    fn give_ballot(&self, notice: &Notice) {
+        if let (Some(ballots), Some(voter)) = (&self.ballots, voter_of(notice)) {
+            ballots.give_back(voter.to_owned(), Instant::now());
+        }
     }
 
     /// Whether an election may begin here, if it is one.
@@ -370,6 +398,7 @@ impl Work {
                     let text =
                         "the store does not answer: whether this was entered is not known, and it can be sent again";
                     let refusal = Refusal::new(Reason::Store, text).after(Duration::from_secs(5));
+                    self.give_ballot(&one.notice);
                     self.refuse(one.ticket, Some(&one.notice), refusal).await;
                 }
             }

@@ -14,12 +14,15 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hearith_election::Kind;
+use hearith_serving::lifetime::Answer as Kept;
+use hearith_serving::places::Places;
 use hearith_serving::rate::{Rates, household};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tower_http::services::{ServeDir, ServeFile};
 
+use crate::clients::Proxies;
 use crate::desk::{Accepted, Desk};
 use crate::ledger::{Ledger, tracker_text};
 use crate::limits::Limits;
@@ -42,8 +45,10 @@ pub(crate) struct Shop {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Limits,
     pub(crate) rates: Option<Rates<IpAddr>>,
-    /// Whether clients come through a proxy, which names them.
-    pub(crate) proxied: bool,
+    /// Requests in work of clients behind proxies, whose connections are not theirs.
+    pub(crate) requests: Arc<Places<IpAddr>>,
+    /// The proxies that name clients.
+    pub(crate) proxies: Proxies,
 }
 
 type Answer = Result<Response, Refusal>;
@@ -99,12 +104,22 @@ async fn revalidated(mut response: Response) -> Response {
     response
 }
 
-/// Whose request it is, and whether there were not too many; a body must come in time.
+/// Whose request it is, and whether there are not too many; a body must come in time. A request is in work until its
+/// answer was taken.
 async fn admit(State(shop): State<Arc<Shop>>, request: Request, next: Next) -> Response {
-    let whose = household(client(&shop, &request));
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0);
+    let whose = household(shop.proxies.client(peer, request.headers()));
     if let Some(Err(wait)) = shop.rates.as_ref().map(|rates| rates.take(whose, Instant::now())) {
         shop.metrics.refuse(Reason::TooMany.code());
         return Refusal::new(Reason::TooMany, "too many requests from one address").after(wait).into_response();
+    }
+    // Of other clients the connections are counted, which have one request each.
+    let named = shop.proxies.networks.contains(peer);
+    let place = named.then(|| shop.requests.take(whose, usize::MAX, shop.limits.clients_an_address));
+    if matches!(place, Some(None)) {
+        shop.metrics.refuse(Reason::TooMany.code());
+        let refusal = Refusal::new(Reason::TooMany, "too many requests from one address at a time");
+        return refusal.after(Duration::from_secs(1)).into_response();
     }
     let request = match whole(request, &shop.limits).await {
         Ok(request) => request,
@@ -113,18 +128,7 @@ async fn admit(State(shop): State<Arc<Shop>>, request: Request, next: Next) -> R
             return refusal.into_response();
         }
     };
-    next.run(request).await
-}
-
-/// Who asks: the address at the other end, or whom the proxy there names last.
-fn client(shop: &Shop, request: &Request) -> IpAddr {
-    let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0);
-    if !shop.proxied {
-        return peer;
-    }
-    let named = request.headers().get_all("x-forwarded-for").iter().next_back();
-    let named = named.and_then(|names| names.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
-    named.unwrap_or(peer)
+    next.run(request).await.map(|body| Body::new(Kept::new(body, place)))
 }
 
 /// The request with all of its body, which is no longer than allowed and came in time.

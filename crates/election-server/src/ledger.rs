@@ -4,9 +4,10 @@
 //! disk, so that a transaction that fails leaves nothing to undo. Whoever reads sees what was, or what is, but nothing between.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use hearith_election::signature::Signer;
+use hearith_election::signature::{PublicKey, Signer};
 use hearith_election::{
     Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Notice, Products, Receipt, Standing, State, Tally, Voters,
     canonical, in_order, read_tracker, tracker,
@@ -14,6 +15,7 @@ use hearith_election::{
 use hearith_paillier::{Engine, KeyPolicy};
 use serde_json::value::RawValue;
 
+use crate::last_head::LastHead;
 use crate::store::{self, Append, Entry, Store};
 use hearith_election::now_after;
 
@@ -33,6 +35,27 @@ pub enum Error {
     /// Somebody else's election is in the store.
     #[error("the board of the store {0} has another key: --board-key names the one that it began with")]
     BoardKey(store::Location),
+    /// The file of the last head cannot be read, or is another's.
+    #[error("{0}: not the last head that this board signed")]
+    NoHead(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The store has less than readers were shown.
+    #[error(
+        "the store {store} has {size} entries, and the board signed a head of {shown} ({head}): it is an older backup. \
+         Restore a newer one, or remove that file and tell readers which entries are lost"
+    )]
+    Stale {
+        /// Which store.
+        store: store::Location,
+        /// How many entries it has.
+        size: u64,
+        /// The file of the last head.
+        head: PathBuf,
+        /// How many entries that is of.
+        shown: u64,
+    },
+    /// The store has something else than readers were shown.
+    #[error("the store {0} has other entries than the head that the board signed ({1}): it is another board")]
+    Forked(store::Location, PathBuf),
 }
 
 /// What everybody may know without asking the store.
@@ -65,6 +88,7 @@ pub(crate) struct Ledger {
     signer: Signer,
     policy: KeyPolicy,
     engine: Engine,
+    last: Option<LastHead>,
     book: RwLock<Book>,
     view: RwLock<Arc<View>>,
 }
@@ -74,6 +98,8 @@ struct Book {
     board: Board,
     state: Option<State>,
     head: Option<Head>,
+    /// A head that was signed before this start, until the board has come so far.
+    shown: Option<Head>,
 }
 
 impl std::fmt::Debug for Ledger {
@@ -83,15 +109,32 @@ impl std::fmt::Debug for Ledger {
 }
 
 impl Ledger {
-    /// Folds what is in a store, whose board signs with this key.
-    pub(crate) async fn open(store: Store, signer: Signer, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
+    /// Folds what is in a store, whose board signs with this key. What it signed last is read and kept in a file, if one
+    /// is named.
+    pub(crate) async fn open(
+        store: Store,
+        signer: Signer,
+        last: Option<LastHead>,
+        policy: KeyPolicy,
+        engine: Engine,
+    ) -> Result<Self, Error> {
         let view =
             View { board: text(&signer.public()), id: None, manifest: None, phase: "empty", size: 0, head: None };
-        let book = Book { board: Board::default(), state: None, head: None };
+        let shown = last.as_ref().map(|last| shown(last, &signer)).transpose()?.flatten();
+        let book = Book { board: Board::default(), state: None, head: None, shown };
         let (book, view) = (RwLock::new(book), RwLock::new(Arc::new(view)));
-        let ledger = Self { store, signer, policy, engine, book, view };
+        let ledger = Self { store, signer, policy, engine, last, book, view };
         ledger.catch_up().await?;
+        ledger.check_shown()?;
         Ok(ledger)
+    }
+
+    /// Checks that all is there that the board has signed.
+    fn check_shown(&self) -> Result<(), Error> {
+        let book = self.read();
+        let (Some(shown), Some(last)) = (&book.shown, &self.last) else { return Ok(()) };
+        let (store, head) = (self.store.location().clone(), last.path().to_owned());
+        Err(Error::Stale { store, size: book.board.size(), head, shown: shown.size })
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -148,6 +191,13 @@ impl Ledger {
                 if index == 0 && !self.owns(&book) {
                     return Err(Error::BoardKey(self.store.location().clone()));
                 }
+                let size = book.board.size();
+                let shown = book.shown.take_if(|shown| shown.size == size);
+                if let (Some(shown), Some(last)) = (shown, &self.last)
+                    && shown.root != book.board.root()
+                {
+                    return Err(Error::Forked(self.store.location().clone(), last.path().to_owned()));
+                }
             }
         }
         Ok(())
@@ -170,6 +220,7 @@ impl Ledger {
 
     /// Shows everybody how far the board has come.
     fn publish(&self, head: Option<Head>) {
+        self.keep(head.as_ref());
         let mut book = self.write();
         if let Some(head) = head.filter(|head| book.head.as_ref().is_none_or(|known| known.size < head.size)) {
             book.head = Some(head);
@@ -187,6 +238,17 @@ impl Ledger {
             }
         }
         *view = Arc::new(next);
+    }
+
+    /// Keeps a head that is newer than the last, before anybody is shown it.
+    fn keep(&self, head: Option<&Head>) {
+        let (Some(last), Some(head)) = (&self.last, head) else { return };
+        if self.read().head.as_ref().is_none_or(|known| known.size < head.size)
+            && let Err(error) = last.write(head)
+        {
+            // What is on disk is there all the same: only the next start knows less.
+            tracing::warn!(file = %last.path().display(), %error, "the last head cannot be kept");
+        }
     }
 
     /// Checks everything of a notice but proofs, as things stand here.
@@ -332,6 +394,15 @@ impl Ledger {
         let id = self.view().id.unwrap_or(Hash([0; 32]));
         Receipt::new(id, entered.index, &entered.line, &self.signer).to_json()
     }
+}
+
+/// The head that a board with this key signed last, as a file has it.
+fn shown(last: &LastHead, signer: &Signer) -> Result<Option<Head>, Error> {
+    let wrong = |error: Box<dyn std::error::Error + Send + Sync>| Error::NoHead(last.path().to_owned(), error);
+    let Some(head) = last.read().map_err(|error| wrong(error.into()))? else { return Ok(None) };
+    let key = PublicKey::new("the board's", &signer.public()).map_err(|error| wrong(error.into()))?;
+    head.check_signature(&key).map_err(|error| wrong(error.into()))?;
+    Ok(Some(head))
 }
 
 /// How many voters there are, and whether they may vote again.

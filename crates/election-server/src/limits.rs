@@ -14,7 +14,9 @@ pub struct Limits {
     pub handshakes: usize,
     /// Requests a second from one address; as many as in ten seconds may come at once. 0: as many as come.
     pub rate: u32,
-    /// Ballots whose proofs were wrong that one voter may send in a minute; further ones are refused unread.
+    /// Ballots and challenges that one voter may send in a day; as many may come at once. 0: as many as come.
+    pub ballots: u32,
+    /// Ballots whose proofs were wrong that one voter may send in a minute, and shares of one trustee; further ones are refused unread.
     pub bad_ballots: u32,
     /// Bytes of a request.
     pub body_bytes: usize,
@@ -39,6 +41,7 @@ impl Default for Limits {
             clients_an_address: 256,
             handshakes: 512,
             rate: 50,
+            ballots: 50,
             bad_ballots: 5,
             body_bytes: 1 << 20,
             waiting: 4096,

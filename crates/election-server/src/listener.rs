@@ -12,6 +12,7 @@ use axum::response::Response;
 use hearith_serving::descriptors;
 use hearith_serving::gate::{self, Arrival, Gate, Opening};
 use hearith_serving::lifetime::{self, Answer, Lifetime, Work};
+use hearith_serving::networks::Networks;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -41,6 +42,7 @@ pub(crate) async fn serve(
     tls: Option<Arc<Current>>,
     router: Router,
     limits: Limits,
+    proxies: Networks,
     metrics: Arc<Metrics>,
     mut stopping: watch::Receiver<bool>,
 ) {
@@ -53,7 +55,7 @@ pub(crate) async fn serve(
         handshake: limits.slow.min(HANDSHAKE),
     };
     let (descriptors, counted) = (Some(descriptors::for_connections()), metrics.connections.clone());
-    let gate = Gate::new(gate_limits, Opening::ANY, tls, descriptors, counted, Arc::default());
+    let gate = Gate::behind(proxies, gate_limits, Opening::ANY, tls, descriptors, counted, Arc::default());
     let (cut, cutting) = watch::channel(false);
     let ending = stopping.clone();
     let serving = gate.run(listener, stopping.clone(), move |arrival| {

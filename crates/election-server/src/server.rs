@@ -8,6 +8,7 @@ use std::{fs, io};
 use axum::http::HeaderValue;
 use hearith_election::{Bytes, Signer};
 use hearith_paillier::{Engine, KeyPolicy};
+use hearith_serving::places::Places;
 use hearith_serving::rate::Rates;
 use hearith_serving::{gate, page};
 use tokio::net::TcpListener;
@@ -16,8 +17,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
+use crate::clients::Proxies;
 use crate::desk::Desk;
 use crate::http::{self, Shop};
+use crate::last_head::LastHead;
 use crate::ledger::{self, Ledger};
 use crate::limits::Limits;
 use crate::listener;
@@ -41,8 +44,10 @@ pub struct Options {
     pub metrics: Option<SocketAddr>,
     /// How connections are protected; without, only the loopback network is listened on.
     pub tls: Option<Tls>,
-    /// Whether clients come through a proxy on this machine, which names them in `X-Forwarded-For`.
-    pub proxied: bool,
+    /// The proxies that clients come through, whose connections are not limited each by each.
+    pub proxies: Proxies,
+    /// Where the last head is kept; [`Location::last_head`] if nothing is said. A store that has less is not served.
+    pub last_head: Option<PathBuf>,
     /// What heads and receipts are signed with.
     pub board: Signer,
     /// Whose election may begin on an empty store.
@@ -206,7 +211,8 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     };
     let audit = Arc::new(audit);
     let store = Store::open(&options.store).await?;
-    let ledger = Ledger::open(store.clone(), options.board, options.policy, options.engine).await?;
+    let last = options.last_head.or_else(|| options.store.last_head()).map(LastHead::at);
+    let ledger = Ledger::open(store.clone(), options.board, last, options.policy, options.engine).await?;
     let (ledger, metrics, limits) = (Arc::new(ledger), Arc::new(Metrics::default()), options.limits);
     let size = ledger.view().size;
     metrics.size.set(size as i64);
@@ -227,12 +233,13 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     let files = Files::new(store.clone(), limits.record_bytes);
     let a_second = f64::from(limits.rate);
     let rates = (limits.rate > 0).then(|| Rates::new(a_second, a_second * BURST));
-    let proxied = options.proxied;
-    let shop = Arc::new(Shop { ledger, desk, files, metrics: metrics.clone(), limits, rates, proxied });
+    let (proxies, requests) = (options.proxies, Places::new());
+    let networks = proxies.networks.clone();
+    let shop = Arc::new(Shop { ledger, desk, files, metrics: metrics.clone(), limits, rates, requests, proxies });
     let router = http::router(shop, options.pages, policy, tls.is_some());
 
     audit.note([("started", [("index", size.into())])]);
-    let serving = listener::serve(listener, tls.clone(), router, limits, metrics.clone(), stopping);
+    let serving = listener::serve(listener, tls.clone(), router, limits, networks, metrics.clone(), stopping);
     let serving = tokio::spawn(async move {
         // With the last connection the desk closes, and then its stages end.
         serving.await;

@@ -5,6 +5,7 @@
 //! ahead and waits for the disk (`synchronous = FULL`), PostgreSQL likewise (`synchronous_commit = on`).
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -65,6 +66,15 @@ impl fmt::Debug for Location {
 }
 
 impl Location {
+    /// Where the last head is kept if nothing else is said: `PATH.head` beside SQLite's file. A database elsewhere has no
+    /// place beside it.
+    pub fn last_head(&self) -> Option<PathBuf> {
+        match self {
+            Self::Sqlite(path) => Some(format!("{path}.head").into()),
+            Self::Postgres(_) => None,
+        }
+    }
+
     fn url(&self, create: bool) -> String {
         match self {
             Self::Postgres(url) => url.clone(),

@@ -1,8 +1,10 @@
 //! What is voted on, and how: the marks of a ballot, what each may hold, and what they may add up to.
 
 use crate::error::ErrorKind;
+use crate::names;
 use hearith_paillier::{Plaintexts, PublicKey};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Bits of a digit of a plurality contest's total: more than any sum of weights has.
 pub const DIGIT_BITS: u32 = 48;
@@ -55,16 +57,15 @@ impl Contest {
     /// Checks that the contest can be held under a key of so many bits.
     pub(crate) fn check(&self, bits: u32) -> Result<(), &'static str> {
         let count = self.candidates.len();
-        let mut names: Vec<&String> = self.candidates.iter().collect();
-        names.sort_unstable();
         if !(1..=MAX_CANDIDATES).contains(&count) {
             return Err("1 to 256 candidates are allowed");
         }
-        if names.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err("a candidate is there twice");
+        if let Some(fault) = self.candidates.iter().chain([&self.title]).find_map(|name| names::fault(name, MAX_NAME)) {
+            return Err(fault);
         }
-        if ![&self.title].into_iter().chain(names).all(|name| is_name(name, MAX_NAME)) {
-            return Err("a name is empty, longer than 400 bytes or has control characters");
+        let mut known = HashSet::new();
+        if !self.candidates.iter().all(|name| known.insert(names::alike(name))) {
+            return Err("two candidates have the same name, or names that look alike");
         }
         match self.method {
             Method::Approval => Ok(()),
@@ -199,11 +200,6 @@ impl Contest {
     }
 }
 
-/// Whether a text can be a name: not empty, not too long, without control characters.
-pub(crate) fn is_name(text: &str, most: usize) -> bool {
-    (1..=most).contains(&text.len()) && !text.chars().any(char::is_control)
-}
-
 /// A big-endian number that fits a word.
 fn number(be: &[u8]) -> Option<u64> {
     let zeros = be.iter().take_while(|&&byte| byte == 0).count();
@@ -236,17 +232,20 @@ mod tests {
         ] {
             assert_eq!(contest(method, candidates).check(512).is_ok(), good, "{method:?}, {candidates}");
         }
-        for name in ["", "two\nlines", &"x".repeat(401)] {
-            let contest = Contest { candidates: vec![name.into()], ..contest(Method::Approval, 1) };
-            assert!(contest.check(512).is_err());
+        for name in ["", "two\nlines", "zero\u{200b}width", &"x".repeat(401)] {
+            let candidate = Contest { candidates: vec![name.into()], ..contest(Method::Approval, 1) };
+            let title = Contest { title: name.into(), ..contest(Method::Approval, 1) };
+            assert!(candidate.check(512).is_err() && title.check(512).is_err());
         }
         // Of 2048 bits half are 1024: 21 candidates of 48 bits need 1008.
         assert!(
             contest(Method::Plurality, 21).check(2048).is_ok() && contest(Method::Plurality, 22).check(2048).is_err()
         );
         assert!(contest(Method::YesNo, 2).check(98).is_ok() && contest(Method::YesNo, 2).check(96).is_err());
-        let twice = Contest { candidates: vec!["a".into(), "a".into()], ..contest(Method::Approval, 1) };
-        assert_eq!(twice.check(512), Err("a candidate is there twice"));
+        for (one, other) in [("a", "a"), ("é", "e\u{301}"), ("a", "ａ"), ("نام\u{200c}ها", "نامها")] {
+            let twice = Contest { candidates: vec![one.into(), other.into()], ..contest(Method::Approval, 1) };
+            assert_eq!(twice.check(512), Err("two candidates have the same name, or names that look alike"));
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use crate::body::{Ballot, Challenge, Manifest, Trustees};
 use crate::canonical::{Bytes, Hash};
-use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS, is_name};
+use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS};
 use crate::error::{ErrorKind, Place};
 use crate::key::public_key;
+use crate::names;
 use crate::signature;
 use hearith_arith::Engine;
 use hearith_paillier::{KeyPolicy, Plaintexts, PublicKey};
@@ -45,8 +46,8 @@ impl Election {
     /// not hold; trustees that cannot be.
     pub fn new(manifest: Manifest, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
         let wrong = |problem| Err(ErrorKind::Manifest { problem });
-        if !is_name(&manifest.title, MAX_TITLE) {
-            return wrong("the title is empty, longer than 400 bytes or has control characters");
+        if let Some(fault) = names::fault(&manifest.title, MAX_TITLE) {
+            return wrong(fault);
         }
         if !(1..=MAX_CONTESTS).contains(&manifest.contests.len()) {
             return wrong("1 to 64 contests are allowed");

@@ -22,6 +22,7 @@ mod election;
 mod entry;
 mod error;
 mod key;
+mod names;
 mod record;
 mod secret;
 pub mod signature;

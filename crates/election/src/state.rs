@@ -5,11 +5,11 @@
 
 use crate::body::{Body, Kind, Manifest, Opening, Outcome, Share, Tally, Voters};
 use crate::canonical::Hash;
-use crate::contest::is_name;
 use crate::decryption::Decryption;
 use crate::election::Election;
 use crate::entry::Notice;
 use crate::error::ErrorKind;
+use crate::names;
 use crate::signature;
 use crate::verify_ballots::{verify_ballots, verify_challenges};
 use hearith_paillier::{Engine, KeyPolicy};
@@ -388,8 +388,8 @@ impl State {
         let (mut ids, mut weights) = (HashSet::new(), self.all_weights);
         for (voter, one) in voters.voters.iter().enumerate() {
             let wrong = |problem| Err(ErrorKind::Voter { voter, problem });
-            if !is_name(&one.id, MAX_VOTER_ID) {
-                return wrong("the id is empty, longer than 128 bytes or has control characters");
+            if let Some(fault) = names::fault(&one.id, MAX_VOTER_ID) {
+                return wrong(fault);
             }
             if self.voters.contains_key(&one.id) || !ids.insert(&one.id) {
                 return wrong("there is a voter of this id already");

@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::log::Talk;
 use crate::metrics::Connections;
+use crate::networks::Networks;
 use crate::pending::{Pending, Ticket};
 use crate::places::{Place, Places};
 use crate::rate::household;
@@ -112,6 +113,8 @@ pub struct Gate {
     surplus: Arc<Places<Whose>>,
     counted: Connections,
     talk: Arc<Talk>,
+    /// Whose connections are those of many clients.
+    proxies: Networks,
 }
 
 /// Why a handshake failed.
@@ -139,9 +142,22 @@ impl Gate {
         counted: Connections,
         talk: Arc<Talk>,
     ) -> Arc<Self> {
-        let pending = Pending::new(limits.handshakes, limits.handshakes_each);
+        Self::behind(Networks::default(), limits, opening, tls, descriptors, counted, talk)
+    }
+
+    /// A gate behind proxies, whose connections no limit for each client concerns.
+    pub fn behind(
+        proxies: Networks,
+        limits: Limits,
+        opening: Opening,
+        tls: Option<Arc<Current>>,
+        descriptors: Option<Arc<Semaphore>>,
+        counted: Connections,
+        talk: Arc<Talk>,
+    ) -> Arc<Self> {
+        let pending = Pending::new(limits.handshakes);
         let (places, surplus) = (Places::new(), Places::new());
-        Arc::new(Self { limits, opening, tls, descriptors, pending, places, surplus, counted, talk })
+        Arc::new(Self { limits, opening, tls, descriptors, pending, places, surplus, counted, talk, proxies })
     }
 
     /// Lets connections in and serves them, until the server stops; then waits for those that are
@@ -178,7 +194,8 @@ impl Gate {
                 }
             };
             let cut = Cut::default();
-            let ticket = self.pending.enter(household(address), cut.clone());
+            let each = self.most(address, self.limits.handshakes_each, self.limits.handshakes);
+            let ticket = self.pending.enter(household(address), each, cut.clone());
             let socket = Socket::new(stream, cut.clone(), descriptor);
             let (gate, serve, alive) = (self.clone(), serve.clone(), alive.clone());
             tokio::spawn(async move {
@@ -197,6 +214,11 @@ impl Gate {
         let _ = ended.recv().await;
     }
 
+    /// How many an address may have: a proxy as many as all together.
+    fn most(&self, address: IpAddr, each: usize, all: usize) -> usize {
+        if self.proxies.contains(address) { all } else { each }
+    }
+
     /// A connection after its handshake, if that succeeds and there is a place.
     async fn admit(&self, socket: Socket, address: IpAddr, cut: Cut, ticket: Ticket) -> Option<Arrival> {
         self.counted.pending.inc();
@@ -212,7 +234,8 @@ impl Gate {
             .as_deref()
             .map_or(Whose::Address(household(address)), |certificate| Whose::Certificate(Fingerprint::of(certificate)));
         let Limits { clients, clients_each, surplus, .. } = self.limits;
-        let place = self.places.take(whose, clients, clients_each).map(|place| (place, false));
+        let each = self.most(address, clients_each, clients);
+        let place = self.places.take(whose, clients, each).map(|place| (place, false));
         let place = place.or_else(|| Some((self.surplus.take(whose, surplus, surplus)?, true)));
         let Some((place, surplus)) = place else {
             self.counted.turn_away();
@@ -306,11 +329,15 @@ mod tests {
 
     /// A server that says `1` to whoever has a place and `0` to whoever is surplus, and then waits.
     async fn start(limits: Limits, descriptors: usize) -> Server {
+        start_behind(Networks::default(), limits, descriptors).await
+    }
+
+    async fn start_behind(proxies: Networks, limits: Limits, descriptors: usize) -> Server {
         let mut registry = Registry::default();
         let counted = Connections::register(&mut registry);
         let opening = Opening { bytes: b"hello", otherwise: |_| "what?" };
         let descriptors = Some(Arc::new(Semaphore::new(descriptors)));
-        let gate = Gate::new(limits, opening, None, descriptors, counted, Arc::default());
+        let gate = Gate::behind(proxies, limits, opening, None, descriptors, counted, Arc::default());
         let (listener, address) = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (stop, stopping) = watch::channel(false);
         let end = stopping.clone();
@@ -380,6 +407,24 @@ mod tests {
         drop(_first);
         server.until("clients 2").await;
         assert_eq!(server.told().await.1, Some(b'1'));
+    }
+
+    #[tokio::test]
+    async fn a_proxy_has_as_many_as_all_together() {
+        let limits = Limits { clients: 4, clients_each: 1, surplus: 0, handshakes_each: 1, ..LIMITS };
+        for (proxy, expected) in [("127.0.0.1", 4), ("127.0.0.2", 1)] {
+            let proxies = [proxy.parse().unwrap()].into_iter().collect();
+            let server = start_behind(proxies, limits, 100).await;
+            let mut silent = server.connect(b"hel").await;
+            let mut held = Vec::new();
+            for _ in 0..6 {
+                held.push(server.told().await);
+            }
+            assert_eq!(held.iter().filter(|(_, told)| told.is_some()).count(), expected, "{proxy}");
+            if expected == 1 {
+                assert_eq!(silent.read(&mut [0]).await.unwrap_or(0), 0, "the handshake made way");
+            }
+        }
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@
 //! - [`certificate`] reads whom a certificate names and when it ends.
 //! - [`tls`] reads certificates and replaces them while the server runs.
 //! - [`log`] writes log lines without ever blocking the thread that logs.
+//! - [`networks`] and [`places`] know whose connections and requests are counted, and how many.
 //! - [`rate`] limits how often a client may do something.
 //! - [`page`] answers operators: metrics, liveness, readiness.
 //! - [`memory`] returns freed memory to the operating system.
@@ -16,9 +17,10 @@ pub mod lifetime;
 pub mod log;
 pub mod memory;
 pub mod metrics;
+pub mod networks;
 pub mod page;
 mod pending;
-mod places;
+pub mod places;
 pub mod rate;
 pub mod socket;
 pub mod tls;

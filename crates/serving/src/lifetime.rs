@@ -91,21 +91,22 @@ impl Drop for Busy {
     }
 }
 
-/// The body of an answer, which is in work until the connection has taken it.
+/// The body of an answer, which keeps something until the connection has taken it: that its request
+/// is in work, or a place.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Answer<K> {
     body: Body,
-    _busy: Busy,
+    _kept: K,
 }
 
-impl Answer {
-    /// A body and its request.
-    pub fn new(body: Body, busy: Busy) -> Self {
-        Self { body, _busy: busy }
+impl<K> Answer<K> {
+    /// A body, and what is dropped with it.
+    pub fn new(body: Body, kept: K) -> Self {
+        Self { body, _kept: kept }
     }
 }
 
-impl hyper::body::Body for Answer {
+impl<K: Unpin> hyper::body::Body for Answer<K> {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -10,7 +10,6 @@ use crate::socket::Cut;
 #[derive(Debug)]
 pub(crate) struct Pending {
     most: usize,
-    each: usize,
     state: Mutex<State>,
 }
 
@@ -29,19 +28,19 @@ pub(crate) struct Ticket {
 }
 
 impl Pending {
-    /// At most so many in all, and of one client.
-    pub(crate) fn new(most: usize, each: usize) -> Arc<Self> {
-        Arc::new(Self { most: most.max(1), each: each.max(1), state: Mutex::default() })
+    /// At most so many in all.
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most: most.max(1), state: Mutex::default() })
     }
 
-    /// One more, of a client. Whichever makes way for it is cut off.
-    pub(crate) fn enter(self: &Arc<Self>, whose: IpAddr, cut: Cut) -> Ticket {
+    /// One more of a client, who may have `each`. Whichever makes way for it is cut off.
+    pub(crate) fn enter(self: &Arc<Self>, whose: IpAddr, each: usize, cut: Cut) -> Ticket {
         let mut state = self.state();
         let mut own = state.waiting.iter().filter(|(_, (other, _))| *other == whose).map(|(&number, _)| number);
         let oldest_own = own.next();
         // The first one was taken out of the iterator.
         let displaced = match (oldest_own, own.count() + 1) {
-            (Some(oldest), count) if count >= self.each => Some(oldest),
+            (Some(oldest), count) if count >= each.max(1) => Some(oldest),
             _ if state.waiting.len() >= self.most => state.waiting.keys().next().copied(),
             _ => None,
         };
@@ -85,21 +84,21 @@ mod tests {
 
     #[test]
     fn the_oldest_make_way_those_of_the_same_client_first() {
-        let pending = Pending::new(4, 2);
+        let pending = Pending::new(4);
         let [one, two, three]: [IpAddr; 3] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|text| text.parse().unwrap());
         let cuts: Vec<Cut> = (0..7).map(|_| Cut::default()).collect();
         let off = || cuts.iter().map(Cut::is_off).collect::<Vec<_>>();
-        let _a = pending.enter(two, cuts[0].clone());
-        let _b = pending.enter(one, cuts[1].clone());
-        let _c = pending.enter(one, cuts[2].clone());
+        let _a = pending.enter(two, 2, cuts[0].clone());
+        let _b = pending.enter(one, 2, cuts[1].clone());
+        let _c = pending.enter(one, 2, cuts[2].clone());
         assert_eq!(off(), [false; 7]);
-        let d = pending.enter(one, cuts[3].clone());
+        let d = pending.enter(one, 2, cuts[3].clone());
         assert_eq!(off(), [false, true, false, false, false, false, false], "the client's own");
-        let _e = pending.enter(three, cuts[4].clone());
-        let _f = pending.enter(three, cuts[5].clone());
+        let _e = pending.enter(three, 2, cuts[4].clone());
+        let _f = pending.enter(three, 2, cuts[5].clone());
         assert_eq!(off(), [true, true, false, false, false, false, false], "the oldest of all");
         drop(d);
-        let _g = pending.enter(two, cuts[6].clone());
+        let _g = pending.enter(two, 2, cuts[6].clone());
         assert!(!cuts[2].is_off(), "there is room after one has ended");
         pending.displace_oldest();
         assert!(cuts[2].is_off());

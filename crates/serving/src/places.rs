@@ -1,11 +1,12 @@
-//! Places for connections whose handshake is done: in all, and for each client.
+//! Places for connections whose handshake is done, and for requests: in all, and for each client.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Places by whose they are.
 #[derive(Debug)]
-pub(crate) struct Places<K: Eq + Hash> {
+pub struct Places<K: Eq + Hash> {
     state: Mutex<State<K>>,
 }
 
@@ -17,18 +18,19 @@ struct State<K> {
 
 /// A place that is taken until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place<K: Eq + Hash + Copy> {
+pub struct Place<K: Eq + Hash + Copy> {
     places: Arc<Places<K>>,
     whose: K,
 }
 
 impl<K: Eq + Hash + Copy> Places<K> {
-    pub(crate) fn new() -> Arc<Self> {
+    /// All places, free.
+    pub fn new() -> Arc<Self> {
         Arc::new(Self { state: Mutex::new(State { all: 0, taken: HashMap::new() }) })
     }
 
     /// A place for a client, if fewer than `most` are taken, and by this client fewer than `each`.
-    pub(crate) fn take(self: &Arc<Self>, whose: K, most: usize, each: usize) -> Option<Place<K>> {
+    pub fn take(self: &Arc<Self>, whose: K, most: usize, each: usize) -> Option<Place<K>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = state.taken.get(&whose).copied().unwrap_or(0);
         if state.all >= most || mine >= each {

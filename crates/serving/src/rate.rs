@@ -45,6 +45,11 @@ impl<K: Eq + Hash> Rates<K> {
         })
     }
 
+    /// Gives a token back that was taken for nothing.
+    pub fn give_back(&self, whose: K, now: Instant) {
+        self.with(whose, now, |bucket| bucket.tokens = (bucket.tokens + 1.0).min(self.capacity));
+    }
+
     /// Whether there is a token, which stays.
     pub fn has(&self, whose: K, now: Instant) -> bool {
         self.with(whose, now, |bucket| bucket.tokens >= 1.0)
@@ -101,6 +106,10 @@ mod tests {
         assert!(rates.has("a", now) && rates.has("a", now));
         assert_eq!(rates.take("a", now), Ok(()));
         assert!(!rates.has("a", now));
+        rates.give_back("a", now);
+        rates.give_back("a", now);
+        assert_eq!(rates.take("a", now), Ok(()));
+        assert!(!rates.has("a", now), "no more than the bucket holds");
     }
 
     #[test]

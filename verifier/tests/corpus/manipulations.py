@@ -11,13 +11,14 @@ from cases import Cases
 from forms import encodings
 from keys import dealer, keys
 from lines import chain, heads
+from names import names
 from proofs import proofs
 from rules import rules
 from signatures import signatures
 from totals import openings, shares, tallies
 
 FAMILIES: list[Callable[[], Cases]] = [
-    chain, heads, encodings, keys, dealer, signatures, rules, proofs, tallies, shares, openings,
+    chain, heads, encodings, names, keys, dealer, signatures, rules, proofs, tallies, shares, openings,
 ]  # fmt: skip
 
 

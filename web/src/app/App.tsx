@@ -93,7 +93,9 @@ export function App() {
       </button>
       <header>
         <div class="top">
-          <h1>{election?.title ?? texts.title}</h1>
+          <h1>
+            <bdi>{election?.title ?? texts.title}</bdi>
+          </h1>
           <button
             type="button"
             class="quiet"

@@ -154,7 +154,9 @@ function Voters() {
         <tbody>
           {shown.map((voter) => (
             <tr key={voter.id}>
-              <th scope="row">{voter.id}</th>
+              <th scope="row">
+                <bdi>{voter.id}</bdi>
+              </th>
               <td>{voter.voted ? texts.board.voted : texts.board.notVoted}</td>
             </tr>
           ))}

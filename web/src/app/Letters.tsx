@@ -42,9 +42,14 @@ export function Letters({ made, onPrinted }: { made: readonly Made[]; onPrinted:
         <div class="letters">
           {made.map(({ id, code }) => (
             <section key={id}>
-              <h2>{election?.title}</h2>
+              <h2>
+                <bdi>{election?.title}</bdi>
+              </h2>
               <p>
-                {words.letterFor} <strong>{id}</strong>
+                {words.letterFor}{" "}
+                <strong>
+                  <bdi>{id}</bdi>
+                </strong>
               </p>
               <p>{words.letter}</p>
               <Qr text={link(code)} label={words.letterQr} />

@@ -5,6 +5,7 @@
 
 import { useEffect, useId, useState } from "preact/hooks";
 import type { Json } from "../protocol/canonical.ts";
+import { visible } from "../protocol/names.ts";
 import { publish } from "./api.ts";
 import { type Made, make } from "./credential.ts";
 import { save, secretText } from "./files.ts";
@@ -52,7 +53,7 @@ async function deliver({ election, made }: Batch, secret: Uint8Array, texts: Tex
 
 function said(found: readonly Problem[], texts: Texts): string {
   const kinds = [...new Set(found.map(({ kind }) => kind))];
-  const names = (kind: Problem["kind"]) => found.filter((one) => one.kind === kind).map(({ id }) => id);
+  const names = (kind: Problem["kind"]) => found.filter((one) => one.kind === kind).map(({ id }) => visible(id));
   return kinds.map((kind) => texts.organise.problems[kind](names(kind).join(", "))).join(" ");
 }
 

@@ -8,7 +8,7 @@ import { RECORD } from "./api.ts";
 import { elected } from "./elected.ts";
 import { options, rememberHead } from "./memory.ts";
 import { electionIn, type Place } from "./record.ts";
-import { Alert, FilesInput, Progress, Title, useAct, useShared } from "./state.tsx";
+import { Alert, FilesInput, Names, Progress, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
 import type { Language } from "./texts.ts";
 import type { Verified } from "./worker.ts";
@@ -100,7 +100,6 @@ function percent(part: number, whole: number, language: Language): string {
 function Winners({ contest, votes }: { contest: Contest; votes: readonly number[] }) {
   const { texts } = useShared();
   const found = elected(contest, votes);
-  const names = (some: readonly number[]) => some.map((one) => contest.candidates[one]).join(", ");
   const [said, tie] =
     contest.method.kind === "yes_no"
       ? [texts.result.most, texts.result.even]
@@ -109,12 +108,18 @@ function Winners({ contest, votes }: { contest: Contest; votes: readonly number[
     <>
       {found.elected.length > 0 && (
         <p>
-          {said}: <strong>{names(found.elected)}</strong>
+          {said}:{" "}
+          <strong>
+            <Names of={contest} candidates={found.elected} />
+          </strong>
         </p>
       )}
       {found.tied.length > 0 && (
         <p>
-          {tie(found.open)}: <strong>{names(found.tied)}</strong>
+          {tie(found.open)}:{" "}
+          <strong>
+            <Names of={contest} candidates={found.tied} />
+          </strong>
         </p>
       )}
       {found.elected.length + found.tied.length === 0 && <p>{texts.result.nobody}</p>}
@@ -129,7 +134,9 @@ function Plot(props: { contest: Contest; votes: readonly number[]; weight: numbe
   const most = Math.max(...votes, 1);
   return (
     <section class="card">
-      <h3>{contest.title}</h3>
+      <h3>
+        <bdi>{contest.title}</bdi>
+      </h3>
       <Winners contest={contest} votes={votes} />
       <table class="plot">
         <tbody>
@@ -137,7 +144,9 @@ function Plot(props: { contest: Contest; votes: readonly number[]; weight: numbe
             const count = votes[at] ?? 0;
             return (
               <tr key={candidate}>
-                <th scope="row">{candidate}</th>
+                <th scope="row">
+                  <bdi>{candidate}</bdi>
+                </th>
                 <td class="bar">
                   <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
                     <rect class={count === most ? "first" : ""} width={(100 * count) / most} height="8" />

@@ -97,7 +97,11 @@ function Admission({ credential, onLeave }: { credential: Secret; onLeave: () =>
   return (
     <>
       <p class="who">
-        {texts.vote.as} <strong>{voter}</strong>.{" "}
+        {texts.vote.as}{" "}
+        <strong>
+          <bdi>{voter}</bdi>
+        </strong>
+        .{" "}
         <button type="button" class="quiet" onClick={onLeave}>
           {texts.forgetKey}
         </button>
@@ -397,7 +401,9 @@ function Question(props: {
   };
   return (
     <fieldset class="card" aria-describedby={`${id}-rule ${id}-missing`}>
-      <legend>{contest.title}</legend>
+      <legend>
+        <bdi>{contest.title}</bdi>
+      </legend>
       <p class="help" id={`${id}-rule`}>
         {rule} {!single && <output>{texts.vote.chosen(chosen.size, most)}</output>}
       </p>
@@ -411,7 +417,7 @@ function Question(props: {
               checked={on}
               onChange={(event) => change(at, event.currentTarget.checked)}
             />
-            <span>{candidate}</span>
+            <bdi>{candidate}</bdi>
           </label>
         );
       })}

@@ -1,5 +1,6 @@
 /** The list of voters as an organiser types it, and what is wrong with it before anything is made of it. */
 
+import { alike } from "../protocol/names.ts";
 import * as read from "../protocol/readers.ts";
 
 export interface Person {
@@ -19,8 +20,8 @@ export function people(text: string): Person[] {
 }
 
 /** Names as they are compared: nobody is told from somebody else by capitals, spaces or the way accents are stored. */
-function alike(name: string): string {
-  return name.normalize("NFKC").replaceAll(/\s+/g, " ").trim().toLowerCase();
+function folded(name: string): string {
+  return alike(name).replaceAll(/\s+/g, " ").trim().toLowerCase();
 }
 
 export type Problem =
@@ -41,11 +42,11 @@ function holds(check: () => unknown): boolean {
 
 /** Everything that is wrong with a list, where these are on the board already. */
 export function problems(list: readonly Person[], registered: Iterable<string>): Problem[] {
-  const there = new Set(Array.from(registered, alike));
+  const there = new Set(Array.from(registered, folded));
   const seen = new Set<string>();
   const found: Problem[] = [];
   for (const { id, weight } of list) {
-    const name = alike(id);
+    const name = folded(id);
     if (!holds(() => NAME(id, "name"))) found.push({ kind: "name", id });
     if (!holds(() => WEIGHT(weight, "weight"))) found.push({ kind: "weight", id });
     if (there.has(name)) found.push({ kind: "registered", id });

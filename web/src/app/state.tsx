@@ -1,6 +1,6 @@
 /** What all pages share: the language, the election as the server tells of it, and small parts of pages. */
 
-import { type ComponentChildren, createContext } from "preact";
+import { type ComponentChildren, createContext, Fragment } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import { canonical } from "../protocol/canonical.ts";
 import type { TypedCode } from "../protocol/checked.ts";
@@ -178,6 +178,20 @@ export function Progress({
   );
 }
 
+/** Candidates' names with commas between them. Each has the direction of its own script, and turns no other round. */
+export function Names({ of, candidates }: { of: Contest; candidates: readonly number[] }) {
+  return (
+    <>
+      {candidates.map((candidate, at) => (
+        <Fragment key={candidate}>
+          {at > 0 && ", "}
+          <bdi>{of.candidates[candidate]}</bdi>
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
 /** What was chosen, contest by contest. */
 export function Chosen({
   contests,
@@ -191,10 +205,12 @@ export function Chosen({
     <dl class="chosen">
       {contests.map((contest, at) => (
         <div key={contest.title}>
-          <dt>{contest.title}</dt>
+          <dt>
+            <bdi>{contest.title}</bdi>
+          </dt>
           <dd>
-            {(chosen[at] ?? []).map((candidate) => contest.candidates[candidate]).join(", ") ||
-              texts.board.nothing}
+            <Names of={contest} candidates={chosen[at] ?? []} />
+            {(chosen[at] ?? []).length === 0 && texts.board.nothing}
           </dd>
         </div>
       ))}

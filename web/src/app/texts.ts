@@ -257,7 +257,7 @@ const en = {
     problems: {
       twice: (names: string) => `Twice in the list: ${names}.`,
       registered: (names: string) => `On the board already: ${names}.`,
-      name: (names: string) => `No name, or one of more than 128 bytes: ${names}.`,
+      name: (names: string) => `No name, one of more than 128 bytes, or one with a hidden character: ${names}.`,
       weight: (names: string) => `A weight must be from 1 to 4294967296: ${names}.`,
     },
     made: (count: number) => `${count} credentials are made`,
@@ -604,7 +604,7 @@ const de: Texts = {
     problems: {
       twice: (names) => `Zweimal in der Liste: ${names}.`,
       registered: (names) => `Schon in der Urne: ${names}.`,
-      name: (names) => `Kein Name, oder einer von mehr als 128 Byte: ${names}.`,
+      name: (names) => `Kein Name, einer von mehr als 128 Byte oder mit einem verborgenen Zeichen: ${names}.`,
       weight: (names) => `Ein Gewicht ist von 1 bis 4294967296: ${names}.`,
     },
     made: (count) => `${count} Wahlausweise sind gemacht`,

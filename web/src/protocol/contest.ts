@@ -2,6 +2,7 @@
 
 import type { Json } from "./canonical.ts";
 import { ensure, Fault } from "./errors.ts";
+import { alike } from "./names.ts";
 import * as read from "./readers.ts";
 
 export type Method =
@@ -38,7 +39,10 @@ const CONTEST = read.object({
 export const readContest: read.Reader<Contest> = (value, name) => {
   const contest = CONTEST(value, name);
   const { candidates, method } = contest;
-  ensure(new Set(candidates).size === candidates.length, () => `${name} has a candidate twice`);
+  ensure(
+    new Set(candidates.map(alike)).size === candidates.length,
+    () => `${name} has a candidate twice, or two whose names look alike`,
+  );
   ensure(
     method.kind !== "yes_no" || candidates.length === 2,
     () => `${name}: yes or no takes two candidates`,

@@ -4,6 +4,7 @@ import * as base64 from "./base64.ts";
 import { utf8 } from "./bytes.ts";
 import type { Json } from "./canonical.ts";
 import { ensure, Fault } from "./errors.ts";
+import { refused } from "./names.ts";
 
 export type Reader<T> = (value: Json, name: string) => T;
 
@@ -14,13 +15,17 @@ export const text: Reader<string> = (value, name) => {
   return value;
 };
 
-/** A name to show: not empty, of so many bytes at most, without control characters. */
+/** A name to show: not empty, of so many bytes at most, without characters that are controls, invisible or unknown. */
 export function name(most: number): Reader<string> {
   return (value, what) => {
     const read = text(value, what);
     const length = utf8(read).length;
     ensure(length >= 1 && length <= most, () => `${what} has ${length} bytes, not 1 to ${most}`);
-    ensure(!/\p{Cc}/u.test(read), () => `${what} has control characters`);
+    const wrong = refused(read)?.codePointAt(0);
+    if (wrong !== undefined) {
+      const code = wrong.toString(16).toUpperCase().padStart(4, "0");
+      throw new Fault(`${what} has the character U+${code}, a control, invisible, or not in Unicode 14.0.0`);
+    }
     return read;
   };
 }

@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use hearith_election_server::store::Location;
 use hearith_paillier::DEFAULT_BITS;
+use hearith_serving::networks::Network;
 
 use super::Sharing;
 
@@ -76,9 +77,15 @@ pub struct ElectionServe {
     /// Its private key, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// A proxy on this machine names clients in X-Forwarded-For
-    #[arg(long)]
-    pub behind_proxy: bool,
+    /// A proxy that names its clients, by address or network (repeatable): nobody else is believed
+    #[arg(long = "trusted-proxy", value_name = "ADDRESS", value_delimiter = ',')]
+    pub trusted_proxies: Vec<Network>,
+    /// The header that these proxies write; they must replace or extend what clients send in it
+    #[arg(long, value_enum, value_name = "HEADER", default_value = "x-forwarded-for", requires = "trusted_proxies")]
+    pub proxy_header: NamedIn,
+    /// Where to keep the last head, to know an older backup by; STORE.head if STORE is a file
+    #[arg(long, value_name = "FILE")]
+    pub last_head: Option<PathBuf>,
     /// The folder of the pages, built
     #[arg(long, value_name = "DIR")]
     pub web: Option<PathBuf>,
@@ -91,6 +98,15 @@ pub struct ElectionServe {
     /// How much clients may ask for.
     #[command(flatten)]
     pub limits: ElectionLimits,
+}
+
+/// The header that proxies name clients in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NamedIn {
+    /// `X-Forwarded-For`
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239)
+    Forwarded,
 }
 
 /// The limits of `hearith election serve`.
@@ -116,7 +132,10 @@ pub struct ElectionLimits {
     /// Entries that wait to be verified or written
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_waiting: u32,
-    /// Ballots of one voter in a minute whose proofs were wrong
+    /// Ballots and challenges of one voter in a day; 0 for no limit
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub max_ballots: u32,
+    /// Ballots of one voter, or shares of one trustee, in a minute whose proofs were wrong
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_bad_ballots: u32,
     /// Seconds for a request's head, and again for its body

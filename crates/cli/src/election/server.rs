@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use hearith_election::{Folder, Holder, Record, Source, canonical};
 use hearith_election_server::backup;
+use hearith_election_server::clients::{Proxies, ProxyHeader};
 use hearith_election_server::limits::Limits;
 use hearith_election_server::server::{Options, Server};
 use hearith_election_server::store::Store;
 use hearith_election_server::tls::Tls;
 
 use super::office::{of, record_folder, secret_key};
-use crate::args::{ElectionBackup, ElectionLimits, ElectionRepairHeads, ElectionRestore, ElectionServe};
+use crate::args::{ElectionBackup, ElectionLimits, ElectionRepairHeads, ElectionRestore, ElectionServe, NamedIn};
 use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::input::pem;
@@ -32,7 +33,8 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         listen: command.listen,
         metrics: command.metrics,
         tls: tls(command)?,
-        proxied: command.behind_proxy,
+        proxies: proxies(command),
+        last_head: command.last_head.clone(),
         board: secret_key(&command.board_key, Holder::Board)?,
         organiser: organiser.transpose()?,
         pages: command.web.clone(),
@@ -61,6 +63,15 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
     log::end(&lines, server.stop())
 }
 
+/// The proxies that are believed.
+fn proxies(command: &ElectionServe) -> Proxies {
+    let header = match command.proxy_header {
+        NamedIn::XForwardedFor => ProxyHeader::XForwardedFor,
+        NamedIn::Forwarded => ProxyHeader::Forwarded,
+    };
+    Proxies { networks: command.trusted_proxies.iter().copied().collect(), header }
+}
+
 fn tls(command: &ElectionServe) -> Result<Option<Tls>, Failure> {
     let (Some(certificate), Some(key)) = (&command.tls_cert, &command.tls_key) else { return Ok(None) };
     Ok(Some(Tls { certificate: pem(certificate)?, key: pem(key)?, clients: None, revoked: None }))
@@ -73,6 +84,7 @@ fn limits(limits: &ElectionLimits) -> Limits {
         clients_an_address: limits.max_clients_an_address as usize,
         handshakes: limits.max_handshakes as usize,
         rate: limits.max_rate,
+        ballots: limits.max_ballots,
         bad_ballots: limits.max_bad_ballots,
         body_bytes: (limits.max_body as usize) << 10,
         waiting: limits.max_waiting as usize,

@@ -10,6 +10,7 @@ use hearith_election::{
     Voters,
 };
 use hearith_election_server::client::{Client, Error, ErrorKind};
+use hearith_election_server::clients::Proxies;
 use hearith_election_server::limits::Limits;
 use hearith_election_server::server::{Options, Server};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
@@ -142,7 +143,7 @@ impl Cast {
 
 /// Limits that no test runs into by chance.
 pub fn wide() -> Limits {
-    Limits { rate: 0, ..Limits::default() }
+    Limits { rate: 0, ballots: 0, ..Limits::default() }
 }
 
 /// An election and a server that holds it.
@@ -188,7 +189,8 @@ impl Hall {
             listen: "127.0.0.1:0".parse().unwrap(),
             metrics: None,
             tls: None,
-            proxied: false,
+            proxies: Proxies::default(),
+            last_head: None,
             board: self.cast.board(),
             organiser: Some(self.cast.organiser.public()),
             pages: None,

@@ -1,9 +1,11 @@
 //! Limits, headers and TLS: what the server does to whoever asks too much, or is not who is expected.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use hearith_election_server::clients::{Proxies, ProxyHeader};
 use hearith_election_server::limits::Limits;
 use hearith_election_server::server::{Error, Server};
 use hearith_election_server::tls::Tls;
@@ -37,14 +39,68 @@ fn a_proxy_names_its_clients() {
             .filter(|&status| status == 429)
             .count()
     };
-    hall.start(|options| (options.limits.rate, options.proxied) = (1, true));
+    hall.start(|options| (options.limits.rate, options.proxies) = (1, behind("127.0.0.1", ProxyHeader::XForwardedFor)));
     assert!(many(&hall, "X-Forwarded-For: 192.0.2.1, 192.0.2.7\r\n") > 10);
     assert_eq!(get(hall.address(), "/health").status, 200);
-    // What the client says of itself comes before, and is not believed.
-    assert!(many(&hall, "X-Forwarded-For: 192.0.2.8, 192.0.2.7\r\n") > 10);
-    hall.start(|options| options.limits.rate = 1);
-    assert!(many(&hall, "X-Forwarded-For: 192.0.2.9\r\n") > 10, "without a proxy nobody is asked");
-    assert_eq!(get(hall.address(), "/health").status, 429);
+    // What the client says of itself comes before, and is not believed; nor is the other header.
+    assert!(many(&hall, "X-Forwarded-For: 192.0.2.8, 192.0.2.7\r\nForwarded: for=192.0.2.8\r\n") > 10);
+    hall.start(|options| (options.limits.rate, options.proxies) = (1, behind("127.0.0.1", ProxyHeader::Forwarded)));
+    assert!(many(&hall, "Forwarded: for=192.0.2.8\r\nForwarded: for=\"[2001:db8::7]:1\"\r\n") > 10);
+    assert_eq!(get(hall.address(), "/health").status, 200);
+    // A proxy elsewhere is trusted, and this machine is none.
+    for proxies in [Proxies::default(), behind("192.0.2.0/24", ProxyHeader::XForwardedFor)] {
+        hall.start(|options| (options.limits.rate, options.proxies) = (1, proxies));
+        assert!(many(&hall, "X-Forwarded-For: 192.0.2.9\r\n") > 10);
+        assert_eq!(get(hall.address(), "/health").status, 429);
+    }
+}
+
+fn behind(network: &str, header: ProxyHeader) -> Proxies {
+    Proxies { networks: [network.parse().unwrap()].into_iter().collect(), header }
+}
+
+/// A request that is in work until it is ended: its body is on the way.
+fn begin(hall: &Hall, client: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(hall.address()).unwrap();
+    let head = format!("X-Forwarded-For: {client}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{");
+    write!(stream, "POST /api/ballots HTTP/1.1\r\nHost: x\r\n{head}").unwrap();
+    stream
+}
+
+/// One client behind a proxy shuts no other out: neither by connections, which are the proxy's, nor by requests.
+#[test]
+fn requests_at_a_time_are_counted_for_each_named_client() {
+    let limits = Limits { clients_an_address: 2, handshakes: 16, slow: PATIENCE, ..wide() };
+    let mut hall = Hall::empty(1, false, limits);
+    hall.start(|options| {
+        (options.limits, options.proxies) = (limits, behind("127.0.0.1", ProxyHeader::XForwardedFor));
+    });
+    let held = [0; 8].map(|_| begin(&hall, "192.0.2.7"));
+    // Two are in work; the others are answered.
+    let (mut answered, mut waiting) = (Vec::new(), held.into_iter().collect::<VecDeque<_>>());
+    while answered.len() < 6 {
+        let mut stream = waiting.pop_front().unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        match stream.peek(&mut [0]) {
+            Ok(_) => answered.push(Answer::read(&mut stream)),
+            Err(_) => waiting.push_back(stream),
+        }
+    }
+    for answer in answered {
+        assert_eq!((answer.status, answer.json()["error"].as_str()), (429, Some("too_many")));
+    }
+    let other = |client: &str| ask(hall.address(), "GET", "/health", &format!("X-Forwarded-For: {client}\r\n"), b"");
+    assert_eq!(other("192.0.2.7").status, 429);
+    assert_eq!(other("192.0.2.8").status, 200);
+    // Those that are done make room.
+    for mut stream in waiting {
+        write!(stream, "}}").unwrap();
+        assert_eq!(Answer::read(&mut stream).status, 400);
+    }
+    let until = Instant::now() + PATIENCE;
+    while other("192.0.2.7").status != 200 {
+        assert!(Instant::now() < until, "places are given back");
+    }
 }
 
 #[test]
@@ -156,6 +212,29 @@ fn voters_who_send_wrong_ballots_wait_and_others_do_not() {
         assert_eq!(code(client.send(&forged)), "not_signed");
     }
     client.send(&hall.cast.ballot(1, 0)).unwrap();
+}
+
+#[test]
+fn a_voter_sends_so_many_ballots_in_a_day() {
+    let mut hall = Hall::open(2, true);
+    hall.start(|options| options.limits.ballots = 3);
+    let (cast, client) = (&hall.cast, hall.client());
+    let first = cast.ballot(0, 0);
+    client.send(&first).unwrap();
+    client.send(&cast.challenge(0, 1)).unwrap();
+    // The same again takes nothing, nor does what is not the voter's.
+    for _ in 0..3 {
+        client.send(&first).unwrap();
+        assert_eq!(code(client.send(&cast.cast(0, cast.prepare(1, 0).into_ballot()))), "not_signed");
+    }
+    client.send(&cast.ballot(0, 2)).unwrap();
+    assert_eq!(code(client.send(&cast.ballot(0, 1))), "too_many");
+    assert_eq!(code(client.send(&cast.challenge(0, 1))), "too_many");
+    let late = ask(hall.address(), "POST", "/api/ballots", "", text(&cast.ballot(0, 1)).as_bytes());
+    let wait: u64 = late.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=86_400 / 3).contains(&wait), "{wait}");
+    client.send(&first).unwrap();
+    client.send(&cast.ballot(1, 0)).unwrap();
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod load;
 mod postgres;
 mod process;
 mod shares;
+mod stale;
 mod taking;

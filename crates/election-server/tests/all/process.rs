@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hearith_election::{Bytes, Signer, canonical};
 use hearith_election_server::client::Client;
+use hearith_election_server::clients::Proxies;
 use hearith_election_server::server::{Options, Server};
 use hearith_paillier::Engine;
 use serde_json::{Value, json};
@@ -83,7 +84,8 @@ fn server() {
         listen: "127.0.0.1:0".parse().unwrap(),
         metrics: None,
         tls: None,
-        proxied: false,
+        proxies: Proxies::default(),
+        last_head: None,
         board: Signer::from_secret(&board).unwrap(),
         organiser: Some(canonical::from_text::<Bytes>("a key", &told["organiser"].to_string()).unwrap()),
         pages: None,
