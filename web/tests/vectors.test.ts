@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readShareFile } from "../src/app/files.ts";
 import { readBallot, readChallenge } from "../src/protocol/ballot.ts";
-import { grouped } from "../src/protocol/base32.ts";
 import * as base64 from "../src/protocol/base64.ts";
 import { hex } from "../src/protocol/bytes.ts";
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
+import { shownCode } from "../src/protocol/checked.ts";
 import { candidatesOf } from "../src/protocol/contest.ts";
 import { hexHash } from "../src/protocol/hash.ts";
 import { hold } from "../src/protocol/proofs.ts";
@@ -47,7 +47,7 @@ describe("the crate's record", () => {
   test("has the trackers and the receipt", () => {
     for (const one of given.trackers) {
       const entry = parse(given.record[one.index] ?? "") as unknown as { kind: "ballot"; body: Json };
-      expect(grouped(tracker(ballotOf(entry)))).toBe(one.tracker);
+      expect(shownCode(tracker(ballotOf(entry)), "tracker")).toBe(one.tracker);
       expect(hexHash(canonical(ballotOf(entry)))).toBe(one.hash);
     }
     const { receipt } = given;

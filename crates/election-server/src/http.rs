@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use hearith_election::Kind;
+use hearith_election::{Kind, read_tracker};
 use hearith_serving::lifetime::Answer as Kept;
 use hearith_serving::places::Places;
 use hearith_serving::rate::{Rates, household};
@@ -24,7 +24,7 @@ use tower_http::services::{ServeDir, ServeFile};
 
 use crate::clients::Proxies;
 use crate::desk::{Accepted, Desk};
-use crate::ledger::{Ledger, tracker_text};
+use crate::ledger::Ledger;
 use crate::limits::Limits;
 use crate::listener::Peer;
 use crate::metrics::Metrics;
@@ -229,8 +229,8 @@ struct Tracked<'a> {
 }
 
 async fn tracked(State(shop): State<Arc<Shop>>, Path(tracker): Path<String>) -> Answer {
-    let tracker = tracker_text(&tracker)
-        .ok_or_else(|| Refusal::new(Reason::BadRequest, "a tracker has 26 letters and digits, a to z and 2 to 7"))?;
+    let tracker = read_tracker(&tracker)
+        .map_err(|error| Refusal::new(Reason::BadRequest, format!("not a tracker: {error}")))?;
     let store = shop.ledger.store();
     let found = store.tracked(&tracker).await.map_err(|error| store_failed(&shop, &error))?;
     let (position, line) =

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use hearith_election::signature::{PublicKey, Signer};
 use hearith_election::{
     Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Notice, Products, Receipt, Standing, State, Tally, Voters,
-    canonical, in_order, read_tracker, tracker,
+    canonical, in_order, tracker,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use serde_json::value::RawValue;
@@ -440,12 +440,7 @@ fn tracker_of(notice: &Notice) -> Option<String> {
         Body::Challenge(challenge) => challenge.ballot.hash(),
         _ => return None,
     };
-    tracker_text(&tracker(&hash))
-}
-
-/// A tracker as people write it, in its 26 characters.
-pub(crate) fn tracker_text(text: &str) -> Option<String> {
-    read_tracker(text).map(|tracker| tracker.replace(' ', ""))
+    Some(tracker(&hash))
 }
 
 /// Whether a line is the notice's: the same body as the same kind.

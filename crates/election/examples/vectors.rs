@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Running, choices, key, opened, opened_result, whole};
-use hearith_election::{Body, Bytes, Entry, Receipt, Signer, tracker};
+use hearith_election::{Body, Bytes, Entry, Receipt, Signer, shown_tracker};
 use serde_json::{Value, json};
 
 fn main() {
@@ -43,7 +43,7 @@ fn shared(running: &Running) -> Value {
     let trackers: Vec<Value> = ballots
         .map(|entry| {
             let hash = entry.notice.hash();
-            json!({ "hash": hash, "index": entry.index, "tracker": tracker(&hash) })
+            json!({ "hash": hash, "index": entry.index, "tracker": shown_tracker(&hash) })
         })
         .collect();
     let prepared = running.election.prepare("voter 9", &choices(4)).unwrap();

@@ -27,7 +27,7 @@ pub(super) fn run(session: &Session, command: &ElectionAudit) -> Result<(), Fail
     let wanted = command
         .tracker
         .as_deref()
-        .map(|text| read_tracker(text).ok_or_else(|| Failure::new("--tracker: not a tracker")));
+        .map(|text| read_tracker(text).map_err(|error| Failure::new(format!("--tracker: {error}"))));
     let wanted = wanted.transpose()?;
     let story = read(session, &*source, &place, &heads, receipt.as_ref(), wanted.as_deref())?;
     let compared = command.other.as_deref().map(|other| {

@@ -4,7 +4,7 @@ use hearith_device::ballot::{self, Machine, Rules, Sealed, Setup};
 use hearith_device::{Error, Kind};
 use hearith_election::{
     Ballot, Body, Bytes, Challenge, Contest, Election, ErrorKind, Kind as Entry, Limit, Mark, Method, Notice, Opened,
-    Selection, Signer, tracker, verify_ballots, verify_challenges,
+    Selection, Signer, shown_tracker, verify_ballots, verify_challenges,
 };
 use zeroize::Zeroizing;
 
@@ -66,7 +66,7 @@ impl Station<'_> {
         }
         let receipts: Vec<String> = sealed.iter().map(|one| hexadecimal(&one.receipt)).collect();
         let ballot = self.ballot(voter, sealed);
-        let shown = tracker(&ballot.hash());
+        let shown = shown_tracker(&ballot.hash());
         let receipt = self.verified(verify_ballots(&self.election, &[&ballot])).and_then(|()| {
             let notice = Notice::signed(Body::Ballot(ballot), signer);
             office.check(&notice)?;

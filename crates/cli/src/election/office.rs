@@ -193,8 +193,7 @@ fn published(client: &Client, notice: &Notice) -> Result<Option<String>, Failure
         Body::Challenge(challenge) => &challenge.ballot,
         _ => return Ok(None),
     };
-    let tracker: String = tracker(&ballot.hash()).split_whitespace().collect();
-    let found = client.tracked(&tracker).map_err(|error| Failure::new(error).noting(NOT_CONFIRMED))?;
+    let found = client.tracked(&tracker(&ballot.hash())).map_err(|error| Failure::new(error).noting(NOT_CONFIRMED))?;
     Ok(Some(found.entry.get().to_owned()))
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hearith_election::{
     Ballot, Body, Challenge, Contest, Election, ErrorKind, Folder, Holder, Lines, Notice, Receipt, SecretKey, Signer,
-    State, Vote, canonical, tracker, verify_ballots,
+    State, Vote, canonical, shown_tracker, verify_ballots,
 };
 use zeroize::Zeroizing;
 
@@ -53,7 +53,7 @@ fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), 
     let (voter, _) = credential(&command.credential, command.voter.as_deref(), &election)?;
     let chosen = chosen(election.contests(), &command.choose)?;
     let prepared = election.prepare(&voter, &chosen).map_err(Failure::new)?;
-    let shown = tracker(&prepared.ballot().hash());
+    let shown = shown_tracker(&prepared.ballot().hash());
     let text = Zeroizing::new(canonical::to_text(&prepared.into_challenge()));
     write_new(out, Access::Owner, &text)?;
     match session.json {
@@ -69,7 +69,7 @@ fn cast(
     ballot: Ballot,
     signer: &Signer,
 ) -> Result<(), Failure> {
-    let shown = tracker(&ballot.hash());
+    let shown = shown_tracker(&ballot.hash());
     let notice = Notice::signed(Body::Ballot(ballot), signer);
     office.check(&notice)?;
     let receipt = office.enter(notice)?;
@@ -133,7 +133,7 @@ pub(super) fn publish_challenge(
     challenge: Challenge,
     signer: &Signer,
 ) -> Result<(), Failure> {
-    let (shown, held) = (tracker(&challenge.ballot.hash()), held(office.state().election(), &challenge));
+    let (shown, held) = (shown_tracker(&challenge.ballot.hash()), held(office.state().election(), &challenge));
     let notice = Notice::signed(Body::Challenge(challenge), signer);
     office.check(&notice)?;
     let receipt = office.enter(notice)?;
