@@ -1,7 +1,7 @@
 //! The test vectors that other implementations are held to, held to this one.
 
 use hearith_election::{
-    Body, Bytes, Entry, Folder, Hash, Receipt, Signer, State, canonical, tracker, verify, verify_ballots,
+    Body, Bytes, Entry, Folder, Hash, Receipt, Signer, State, canonical, shown_tracker, verify, verify_ballots,
     verify_challenges,
 };
 use hearith_paillier::{Engine, KeyPolicy};
