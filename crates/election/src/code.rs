@@ -4,12 +4,12 @@
 //! characters, and two that changed places, are always noticed, and the place of a single one is known.
 
 use std::fmt;
+use zeroize::Zeroizing;
 
 /// Characters that say something.
 const LENGTH: usize = 26;
 /// All characters of a code.
 const WHOLE: usize = LENGTH + 2;
-const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// What a code is of: the sum of its characters tells, so that one is never taken for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +56,27 @@ impl fmt::Display for CodeError {
 
 impl std::error::Error for CodeError {}
 
+// Codes of credentials are secrets: what follows has neither branches nor tables that depend on them.
+
 /// A product with 2 in GF(32) = GF(2)[x] / (x^5 + x^2 + 1).
 fn doubled(value: u8) -> u8 {
-    let next = value << 1;
-    if next > 31 { next ^ 0b10_0101 } else { next }
+    (value << 1) ^ ((value >> 4) * 0b10_0101)
+}
+
+/// A product in GF(32).
+fn times(a: u8, b: u8) -> u8 {
+    let mut power = a;
+    (0..5).fold(0, |sum, bit| {
+        let part = power * ((b >> bit) & 1);
+        power = doubled(power);
+        sum ^ part
+    })
+}
+
+/// Of base32: `a` to `z`, then `2` to `7`.
+fn character(value: u8) -> char {
+    let digit = (value.wrapping_sub(26) >> 7) ^ 1;
+    char::from(b'a' + value - digit * (b'z' + 1 - b'2'))
 }
 
 /// The sum of the characters, and their sum as a polynomial in 2, the last one being its constant.
@@ -67,34 +84,48 @@ fn sums(values: &[u8]) -> (u8, u8) {
     values.iter().fold((0, 0), |(sum, weighted), value| (sum ^ value, doubled(weighted) ^ value))
 }
 
-/// The characters of bits, five in each, the last ones filled up with zeros.
-pub(crate) fn base32(bytes: &[u8; 16]) -> String {
+/// 128 bits, five in a character, and two zeros; then the two checks.
+fn values(bytes: &[u8; 16], kind: CodeKind) -> Zeroizing<[u8; WHOLE]> {
     let bits = u128::from_be_bytes(*bytes);
-    let character = |at: usize| {
+    let mut values = Zeroizing::new([0; WHOLE]);
+    for (at, value) in values[..LENGTH].iter_mut().enumerate() {
         let shifted = if at < 25 { bits >> (123 - 5 * at) } else { bits << 2 };
-        char::from(ALPHABET[(shifted & 31) as usize])
-    };
-    (0..LENGTH).map(character).collect()
-}
-
-/// The 26 characters of a code as they are shown: with their checks, in groups of four.
-pub(crate) fn shown(text: &str, kind: CodeKind) -> String {
-    let mut values: Vec<u8> = text.bytes().filter_map(value).collect();
-    let (sum, weighted) = sums(&[&values[..], &[0, 0]].concat());
+        *value = (shifted & 31) as u8;
+    }
+    let (sum, weighted) = sums(&*values);
     let wanted = sum ^ kind.sum();
-    // a + b = wanted and 2 a + b = weighted, so 3 a is their sum.
-    let a = (0..32).find(|&a| doubled(a) ^ a == wanted ^ weighted).unwrap_or_default();
-    values.extend([a, wanted ^ a]);
-    grouped(&values)
+    // a + b = wanted and 2 a + b = weighted, so 3 a is their sum; a third is 28.
+    let a = times(wanted ^ weighted, 28);
+    [values[LENGTH], values[LENGTH + 1]] = [a, wanted ^ a];
+    values
 }
 
-fn grouped(values: &[u8]) -> String {
-    let group = |four: &[u8]| four.iter().map(|&value| char::from(ALPHABET[value as usize])).collect::<String>();
-    values.chunks(4).map(group).collect::<Vec<_>>().join(" ")
+/// The 26 characters of bits, without checks.
+pub(crate) fn plain(bytes: &[u8; 16]) -> String {
+    values(bytes, CodeKind::Tracker)[..LENGTH].iter().map(|&value| character(value)).collect()
 }
 
-fn value(character: u8) -> Option<u8> {
-    ALPHABET.iter().position(|&known| known == character).map(|at| at as u8)
+/// A code of bits as it is shown: with its checks, in groups of four with this between them.
+pub(crate) fn shown(bytes: &[u8; 16], kind: CodeKind, between: &str) -> Zeroizing<String> {
+    grouped(&*values(bytes, kind), between)
+}
+
+fn grouped(values: &[u8; WHOLE], between: &str) -> Zeroizing<String> {
+    // With room for all of it: a text that grows leaves copies.
+    let mut text = Zeroizing::new(String::with_capacity(WHOLE + WHOLE / 4 * between.len()));
+    for (at, &value) in values.iter().enumerate() {
+        if at > 0 && at % 4 == 0 {
+            text.push_str(between);
+        }
+        text.push(character(value));
+    }
+    text
+}
+
+/// The value of a character that is one of base32's.
+fn value(character: u8) -> u8 {
+    let digit = (character >> 6) ^ 1;
+    character.wrapping_sub(b'a').wrapping_add(digit * (b'z' + 1 - b'2'))
 }
 
 /// The 26 characters of a code as somebody typed it: spaces, hyphens and capitals do not matter, and digits that no code
@@ -118,7 +149,7 @@ pub(crate) fn read(text: &str, kind: CodeKind) -> Result<String, CodeError> {
     if found.len() != WHOLE {
         return Err(CodeError::Length(found.len()));
     }
-    let values: Vec<u8> = found.bytes().filter_map(value).collect();
+    let values: Vec<u8> = found.bytes().map(value).collect();
     match sums(&values) {
         (sum, 0) if sum == kind.sum() => {
             found.truncate(LENGTH);
@@ -142,47 +173,67 @@ fn place(wrong: u8, weighted: u8) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const CODES: [&str; 3] = ["aaaaaaaaaaaaaaaaaaaaaaaaaa", "77777777777777777777777777", "c6or6bozvbkrruund6w4yvyx3m"];
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     const KINDS: [CodeKind; 2] = [CodeKind::Tracker, CodeKind::Credential];
 
-    /// A product in GF(32), bit by bit.
-    fn times(a: u8, b: u8) -> u8 {
-        (0..5).filter(|bit| b >> bit & 1 == 1).fold(0, |sum, bit| (0..bit).fold(a, |value, _| doubled(value)) ^ sum)
+    fn codes() -> [[u8; 16]; 4] {
+        [[0; 16], [0xff; 16], std::array::from_fn(|at| at as u8), *b"any sixteen byte"]
+    }
+
+    fn both() -> impl Iterator<Item = ([u8; 16], CodeKind)> {
+        codes().into_iter().flat_map(|code| KINDS.map(|kind| (code, kind)))
+    }
+
+    #[test]
+    fn characters_are_those_of_base32() {
+        for (at, &known) in ALPHABET.iter().enumerate() {
+            assert_eq!((character(at as u8), value(known)), (char::from(known), at as u8));
+        }
+        // Python: base64.b32encode(bytes(range(16))).decode().lower().rstrip("=")
+        assert_eq!(plain(&codes()[2]), "aaaqeayeaudaocajbifqydiob4");
+        assert_eq!(plain(&codes()[1]), "77777777777777777777777774");
     }
 
     #[test]
     fn codes_are_read_as_they_are_shown() {
-        // Of the web's tests, which have the same codes.
-        for (code, kind) in CODES.into_iter().flat_map(|code| KINDS.map(|kind| (code, kind))) {
-            let text = shown(code, kind);
-            assert_eq!(text.len(), 34);
-            let values: Vec<u8> = text.bytes().filter_map(value).collect();
+        for (code, kind) in both() {
+            let (text, plain) = (shown(&code, kind, " "), plain(&code));
+            assert!(text.len() == 34 && text.starts_with(&plain[..4]), "{}", *text);
+            let place = |one: u8| ALPHABET.iter().position(|&known| known == one).unwrap() as u8;
+            let values: Vec<u8> = text.bytes().filter(|&one| one != b' ').map(place).collect();
             assert_eq!(values.iter().fold(0, |sum, value| sum ^ value), kind.sum());
-            let power = |place: usize| (0..place).fold(1, |power, _| times(power, 2));
-            let weighted = values.iter().rev().enumerate().fold(0, |sum, (at, &value)| sum ^ times(value, power(at)));
+            // 2^i by repeated products, and the product itself bit by bit, the highest first.
+            let product = |a: u8, b: u8| {
+                (0..5).rev().fold(0u8, |sum, bit| {
+                    let doubled = if sum >= 16 { (sum << 1) ^ 0b10_0101 } else { sum << 1 };
+                    if (b >> bit) & 1 == 1 { doubled ^ a } else { doubled }
+                })
+            };
+            let power = |place: usize| (0..place).fold(1, |power, _| product(power, 2));
+            let weighted = values.iter().rev().enumerate().fold(0, |sum, (at, &value)| sum ^ product(value, power(at)));
             assert_eq!(weighted, 0);
             let alike = text.replace('o', "0").replace('l', "1").replace('b', "8");
-            for typed in [&text, &text.to_uppercase(), &text.replace(' ', "-"), &text.replace(' ', ""), &alike] {
-                assert_eq!(read(typed, kind).as_deref(), Ok(code));
+            for typed in [&*text, &text.to_uppercase(), &text.replace(' ', "-"), &text.replace(' ', ""), &alike] {
+                assert_eq!(read(typed, kind).as_deref(), Ok(&*plain));
             }
             let other = KINDS[usize::from(kind == CodeKind::Tracker)];
             assert_eq!(read(&text, other), Err(CodeError::Kind));
         }
-        assert_eq!(shown(CODES[0], CodeKind::Tracker), "aaaa aaaa aaaa aaaa aaaa aaaa aaaa");
-        assert_eq!(read(CODES[2], CodeKind::Tracker).as_deref(), Ok(CODES[2]), "as the board has it");
-        assert_eq!(read(CODES[2], CodeKind::Credential), Err(CodeError::Length(26)));
+        let tracker = plain(&codes()[3]);
+        assert_eq!(read(&tracker, CodeKind::Tracker).as_deref(), Ok(&*tracker), "as the board has it");
+        assert_eq!(read(&tracker, CodeKind::Credential), Err(CodeError::Length(26)));
         assert_eq!(read("abcd efgh", CodeKind::Tracker), Err(CodeError::Length(8)));
         assert_eq!(read("abcd?", CodeKind::Tracker), Err(CodeError::Character('?')));
     }
 
     #[test]
     fn one_mistake_is_placed_and_two_are_noticed() {
-        for (code, kind) in CODES.into_iter().flat_map(|code| KINDS.map(|kind| (code, kind))) {
-            let values: Vec<u8> = shown(code, kind).bytes().filter_map(value).collect();
+        for (code, kind) in both() {
+            let values = values(&code, kind);
             let altered = |changes: &[(usize, u8)]| {
                 let mut values = values.clone();
                 changes.iter().for_each(|&(at, by)| values[at] ^= by);
-                read(&grouped(&values), kind)
+                read(&grouped(&values, ""), kind)
             };
             for (at, by) in (0..WHOLE).flat_map(|at| (1..32).map(move |by| (at, by))) {
                 assert_eq!(altered(&[(at, by)]), Err(CodeError::Check(Some(at / 4 + 1))));
@@ -190,15 +241,9 @@ mod tests {
                     assert!(altered(&[(at, by), (other, by % 7 + 1)]).is_err());
                     let mut swapped = values.clone();
                     swapped.swap(at, other);
-                    assert!(swapped == values || read(&grouped(&swapped), kind).is_err());
+                    assert!(*swapped == *values || read(&grouped(&swapped, ""), kind).is_err());
                 }
             }
         }
-    }
-
-    #[test]
-    fn bits_are_base32() {
-        // Python: base64.b32encode(bytes(range(16))).decode().lower().rstrip("=")
-        assert_eq!(base32(&std::array::from_fn(|at| at as u8)), "aaaqeayeaudaocajbifqydiob4");
     }
 }

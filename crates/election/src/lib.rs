@@ -36,6 +36,7 @@ mod tree;
 mod verify;
 mod verify_ballots;
 mod vote;
+mod voter_code;
 
 pub use board::{Board, Head, Receipt};
 pub use body::*;
@@ -52,6 +53,7 @@ pub use signature::Signer;
 pub use state::{Admitted, MAX_VOTER_ID, MAX_VOTERS_AN_ENTRY, MAX_WEIGHT, Phase, Standing, State};
 pub use tally::{Products, for_each_counted, tally};
 pub use time::{now, now_after};
+pub use voter_code::VoterCode;
 pub use tracker::{read_tracker, shown_tracker, tracker};
 pub use tree::{Tree, leaf_hash};
 pub use verify::{Check, Report, Step, verify};

@@ -5,12 +5,16 @@ use crate::code::{self, CodeError, CodeKind};
 
 /// A ballot's tracker as the board has it: the first 16 bytes of its hash in lower-case base32 (RFC 4648) without padding.
 pub fn tracker(ballot: &Hash) -> String {
-    code::base32(&std::array::from_fn(|byte| ballot.0[byte]))
+    code::plain(&bits(ballot))
 }
 
 /// A ballot's tracker as people see it: with two check characters, in groups of four.
 pub fn shown_tracker(ballot: &Hash) -> String {
-    code::shown(&tracker(ballot), CodeKind::Tracker)
+    code::shown(&bits(ballot), CodeKind::Tracker, " ").to_string()
+}
+
+fn bits(ballot: &Hash) -> [u8; 16] {
+    std::array::from_fn(|byte| ballot.0[byte])
 }
 
 /// A tracker as people write it, with or without its checks, spaces or hyphens, in upper or lower case: its 26 characters.

@@ -243,6 +243,9 @@ pub struct ElectionRegister {
     /// File for the new credentials, one a line: hand each voter theirs
     #[arg(long, value_name = "FILE", requires = "voters")]
     pub out: Option<PathBuf>,
+    /// CSV for the same credentials as codes that voters type into the pages; links too, with --server
+    #[arg(long, value_name = "FILE", requires = "voters")]
+    pub codes: Option<PathBuf>,
     /// Begin the vote: no voters can be added afterwards
     #[arg(long)]
     pub open: bool,

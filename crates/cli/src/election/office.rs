@@ -129,6 +129,16 @@ impl Office {
         self.enter(notice).map(|_| ())
     }
 
+    /// Whether voters who were sent may be on the board, after that failed: a server's answer may have been lost.
+    pub(super) fn may_have_more_voters(&self) -> bool {
+        match &self.place {
+            Place::Here { .. } => false,
+            Place::There { client, state } => {
+                client.election().map_or(true, |election| election.voters != state.voter_count())
+            }
+        }
+    }
+
     /// Checks that a voter's ballot, or a challenged one, may come now, before it is made; a server says so when it comes.
     pub(super) fn awaits(&self, kind: Kind, voter: &str) -> Result<(), Failure> {
         let Place::Here { record, .. } = &self.place else { return Ok(()) };

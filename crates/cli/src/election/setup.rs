@@ -6,7 +6,7 @@ use std::path::Path;
 use hearith_election::signature::PublicKey;
 use hearith_election::{
     Body, Bytes, Contest, ElectionKey, ErrorKind, Hash, Holder, MAX_VOTERS_AN_ENTRY, Manifest, Of, SecretKey, Signer,
-    Trustees, Voter, Voters, canonical,
+    Trustees, Voter, VoterCode, Voters, canonical,
 };
 use hearith_paillier::{PrivateKey, Variant};
 use hearith_threshold::deal;
@@ -158,8 +158,9 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
     let mut office = Office::open_at(session, &command.office, &command.at)?;
     let id = office.state().election().id();
     if let (Some(path), Some(out)) = (&command.voters, &command.out) {
-        let (voters, credentials) = read_voters(path, id)?;
+        let Registered { voters, credentials, codes } = read_voters(path, id, command.at.server.as_deref())?;
         check_absent(out)?;
+        command.codes.as_deref().map_or(Ok(()), check_absent)?;
         let count = voters.len();
         let entries: Vec<Body> = voters
             .chunks(MAX_VOTERS_AN_ENTRY)
@@ -167,9 +168,17 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
             .collect();
         // Credentials first: a voter on the list whose credential nobody has could not vote.
         write_new(out, Access::Owner, credentials.trim_end())?;
-        for entry in entries {
+        if let Some(path) = &command.codes {
+            write_new(path, Access::Owner, codes.trim_end()).inspect_err(|_| _ = std::fs::remove_file(out))?;
+        }
+        let secrets = [Some(out), command.codes.as_ref()];
+        for (number, entry) in entries.into_iter().enumerate() {
             if let Err(failure) = office.say(entry) {
-                let _ = std::fs::remove_file(out);
+                if number > 0 || office.may_have_more_voters() {
+                    let kept = "some of these voters may be on the board: their credentials are kept";
+                    return Err(failure.noting(kept));
+                }
+                secrets.into_iter().flatten().for_each(|path| _ = std::fs::remove_file(path));
                 return Err(failure);
             }
         }
@@ -182,8 +191,17 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
     office.sign_head()
 }
 
-/// Voters of a table, and the lines of their credentials.
-fn read_voters(path: &Path, election: Hash) -> Result<(Vec<Voter>, Zeroizing<String>), Failure> {
+/// Voters of a table, with their new credentials.
+struct Registered {
+    voters: Vec<Voter>,
+    /// A line each.
+    credentials: Zeroizing<String>,
+    /// The same as codes: a CSV table.
+    codes: Zeroizing<String>,
+}
+
+/// Reads voters, and makes credentials for those who have no key of their own; codes have links into the pages of a server.
+fn read_voters(path: &Path, election: Hash, server: Option<&str>) -> Result<Registered, Failure> {
     let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
     let mut table = csv::Reader::from_reader(file);
     let at = |error: csv::Error| Failure::at(name(path), error);
@@ -197,6 +215,9 @@ fn read_voters(path: &Path, election: Hash) -> Result<(Vec<Voter>, Zeroizing<Str
     // With room for all lines from the start, so that no copy of a secret is left behind.
     let lines = std::fs::metadata(path).map_or(0, |metadata| metadata.len() as usize);
     let (mut voters, mut credentials) = (Vec::new(), Zeroizing::new(String::with_capacity(400 * lines + 1024)));
+    let each = 128 + server.map_or(0, str::len);
+    let mut codes = Zeroizing::new(String::with_capacity((each + 2) * lines + 1024));
+    codes.push_str(if server.is_some() { "voter,code,link\n" } else { "voter,code\n" });
     for (row, record) in table.records().enumerate() {
         let record = record.map_err(at)?;
         let wrong = |what: &str| Failure::at(name(path), format!("row {}: {what}", row + 1));
@@ -207,13 +228,24 @@ fn read_voters(path: &Path, election: Hash) -> Result<(Vec<Voter>, Zeroizing<Str
             Some(key) => canonical::parse("a public key", &canonical::to_text(&key))
                 .map_err(|_| wrong("the key is not base64url"))?,
             None => {
-                let signer = Signer::generate().map_err(|error: ErrorKind| Failure::new(error))?;
+                let made = VoterCode::generate().and_then(|code| Ok((code.signer(&election)?, code)));
+                let (signer, code) = made.map_err(Failure::new)?;
                 credentials.push_str(&SecretKey::of_voter(election, &id, &signer).to_line());
                 credentials.push('\n');
+                let parts = ["\"", &id.replace('"', "\"\""), "\",", &code.shown()];
+                parts.into_iter().for_each(|part| codes.push_str(part));
+                if let Some(server) = server {
+                    let link = [",", server.trim_end_matches('/'), "/#/vote/", &code.in_link()];
+                    link.into_iter().for_each(|part| codes.push_str(part));
+                }
+                codes.push('\n');
                 signer.public()
             }
         };
         voters.push(Voter { id, key, weight });
     }
-    if voters.is_empty() { Err(Failure::at(name(path), "there are no voters")) } else { Ok((voters, credentials)) }
+    if voters.is_empty() {
+        return Err(Failure::at(name(path), "there are no voters"));
+    }
+    Ok(Registered { voters, credentials, codes })
 }

@@ -1,6 +1,7 @@
 //! An election at a server, from beginning to end, through the program.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::common::serving::{LyingProxy, Service};
 use crate::common::{Place, Run};
@@ -142,6 +143,33 @@ fn a_proxy_that_drops_ballots_is_not_believed() {
     assert_eq!(run.status, Some(1), "{}", run.stderr);
     assert!(run.stderr.contains("the receipt is of entry 3"), "{}", run.stderr);
     place.ok(&format!("election audit {url} --receipt receipt.json --tracker {theirs}"));
+}
+
+/// Codes and links of the same credentials, for voters who use the pages.
+#[test]
+fn voters_get_codes_and_links() {
+    let place = begun();
+    place.write("voters.csv", "voter\n\"Lee, \"\"Al\"\" \"\nben\n");
+    place.ok("election restore --store sqlite:board.db club");
+    let service = Service::of(&place, SERVE);
+    let url = service.url.clone();
+    place.ok(&format!("election register club voters.csv --out credentials --codes codes.csv --server {url}/"));
+    let table = place.read("codes.csv");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "voter,code,link");
+    assert_eq!(lines.len(), 3);
+    for (line, voter) in lines[1..].iter().zip(["\"Lee, \"\"Al\"\" \"", "\"ben\""]) {
+        let (code, link) = line.strip_prefix(voter).unwrap()[1..].split_once(',').unwrap();
+        assert_eq!(link, format!("{url}/#/vote/{}", code.replace(' ', "")));
+        let groups: Vec<&str> = code.split(' ').collect();
+        assert!(groups.len() == 7 && groups.iter().all(|group| group.len() == 4), "{code}");
+    }
+    assert_eq!(place.read("credentials").lines().count(), 2);
+    assert_eq!(fs::metadata(place.file("codes.csv")).unwrap().permissions().mode() & 0o777, 0o600);
+    // Voters whom nobody has taken leave no secrets behind.
+    let again = format!("election register club voters.csv --out more --codes more.csv --server {url}");
+    place.fails(&again, &format!("{url}: voter 0: there is a voter of this id already"));
+    assert!(!place.files().iter().any(|file| file.starts_with("more")), "{:?}", place.files());
 }
 
 #[test]
