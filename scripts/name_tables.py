@@ -62,7 +62,9 @@ def runs(contains: Callable[[int], bool]) -> str:
 def tables() -> dict[str, str]:
     """The tables by name."""
     assert not is_allowed(0), "the first run is of code points that are not in the set"
-    every = "\n".join(unicodedata.normalize("NFKC", chr(code)) for code in range(sys.maxunicode + 1) if is_allowed(code))
+    every = "\n".join(
+        unicodedata.normalize("NFKC", chr(code)) for code in range(sys.maxunicode + 1) if is_allowed(code)
+    )
     return {
         "allowed": runs(is_allowed),
         "joined": runs(is_joined),
@@ -85,12 +87,11 @@ def python(made: dict[str, str], path: Path) -> str:
 
 def typescript(made: dict[str, str]) -> str:
     """The tables as a module."""
-    lines = [
-        f"/** Characters of names: tables of Unicode {VERSION}, written by scripts/name_tables.py. */",
-        "",
-        *(f'export const {name.upper()} =\n  "{made[name]}";' for name in made),
-    ]
-    return "\n".join(lines) + "\n"
+    digest = f'export const NFKC = "{made["nfkc"]}";\n'
+    long = "".join(f'export const {name.upper()} =\n  "{made[name]}";\n' for name in ("allowed", "joined"))
+    return (
+        f"/** Characters of names: tables of Unicode {VERSION}, written by scripts/name_tables.py. */\n\n{long}{digest}"
+    )
 
 
 def main() -> int:

@@ -387,8 +387,9 @@ def test_a_dealer_cannot_choose_the_result(
     assert text in run.faults["election"][0]
 
 
-def test_records_of_earlier_versions_are_refused_by_name(tmp_path: Path) -> None:
-    record = json.loads((FOLDER / "chosen_base.json").read_text())
+@pytest.mark.parametrize("old", ["chosen_base", "unsigned_shares"])
+def test_records_of_earlier_versions_are_refused_by_name(tmp_path: Path, old: str) -> None:
+    record = json.loads((FOLDER / f"{old}.json").read_text())
     folder = write_lines(tmp_path / "record", record["record"], record["heads"])
     assert verdict(folder) == (False, ["election"])
     run = verifier.Verifier(insecure=True)

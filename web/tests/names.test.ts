@@ -24,9 +24,9 @@ test("names of all languages are names", () => {
 
 test("what is not seen is in no name", () => {
   const codes = [
-    0, 0x9, 0x7f, 0x85, 0xad, 0x34f, 0x378, 0x61c, 0x115f, 0x17b4, 0x180b, 0x200b, 0x200e, 0x2028, 0x202e, 0x2060,
-    0x2066, 0x2800, 0x3164, 0xd800, 0xe000, 0xfdd0, 0xfe0f, 0xfeff, 0xffa0, 0xffff, 0x1d173, 0x1fae8, 0x31350,
-    0xe0041, 0xe0100, 0xf0000, 0x10ffff,
+    0, 0x9, 0x7f, 0x85, 0xad, 0x34f, 0x378, 0x61c, 0x115f, 0x17b4, 0x180b, 0x200b, 0x200e, 0x2028, 0x202e,
+    0x2060, 0x2066, 0x2800, 0x3164, 0xd800, 0xe000, 0xfdd0, 0xfe0f, 0xfeff, 0xffa0, 0xffff, 0x1d173, 0x1fae8,
+    0x31350, 0xe0041, 0xe0100, 0xf0000, 0x10ffff,
   ];
   const allowed = codes.filter((code) => refused(`A${String.fromCodePoint(code)}b`) === undefined);
   expect(allowed.map((code) => code.toString(16))).toEqual([]);
@@ -34,7 +34,9 @@ test("what is not seen is in no name", () => {
     for (const text of ["*Ada", "Ada*", "A *b", "A* b", "1*2", "a**b", "*", "🏳*🌈"])
       expect(refused(text.replaceAll("*", joiner)), text).toBe(joiner);
   expect(visible("a\u202eb\u200c")).toBe("a[U+202E]b\u200c");
-  expect(() => name(400)("a\u200bb", "title")).toThrow("title has the character U+200B, a control, invisible");
+  expect(() => name(400)("a\u200bb", "title")).toThrow(
+    "title has the character U+200B, a control, invisible",
+  );
 });
 
 test("names that look alike are alike", () => {

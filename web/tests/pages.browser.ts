@@ -252,6 +252,11 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("link", { name: "Organise" }).click();
     await page.getByLabel("The organiser's key").setInputFiles(bytes(organiserKey));
     expect(await register.count()).toBe(0);
+    // Nor does a reload lose the credentials.
+    await page.reload();
+    await page.getByLabel("The organiser's key").setInputFiles(bytes(organiserKey));
+    await page.getByText("The board has not confirmed these voters.").waitFor();
+    expect(await register.count()).toBe(0);
     await page.getByRole("button", { name: "Register with the same credentials again" }).click();
     await page.getByText("The board has these voters, with these credentials.").waitFor();
     await page.getByText("3 voters are registered").waitFor();
@@ -290,6 +295,9 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await register.click();
     await page.getByText("On the board already: CLEO.").waitFor();
     await page.getByRole("textbox", { name: "Voters" }).fill("");
+    // The codes are forgotten with the batch.
+    await page.getByRole("button", { name: "Everything is handed out" }).click();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
     const lines = (await read(file)).trim().split("\n");
     for (const line of lines) credentials.set(JSON.parse(line).voter, line);
     expect([...credentials.keys()]).toEqual(VOTERS);

@@ -36,6 +36,18 @@ describe("the crate's record", () => {
     expect([verifier.root, state.id]).toEqual([given.root, given.id]);
   });
 
+  test.each([
+    ["chosen_base", "no proof that it has two prime factors"],
+    ["unsigned_shares", "no keys to sign with"],
+  ])("is refused by name as earlier versions made it: %s", (file, lacks) => {
+    const old = JSON.parse(readFileSync(new URL(`${file}.json`, folder), "utf8"));
+    const { verdicts } = verifyRecord(old.record, old.heads, TESTS).finish();
+    const [failed, ...more] = verdicts.filter((verdict) => verdict.fault !== undefined);
+    expect([failed?.check, more]).toEqual(["election", []]);
+    expect(failed?.fault).toContain(lacks);
+    expect(failed?.fault).toContain("set up by an earlier version");
+  });
+
   test("belongs to its keys", () => {
     const key = (secret: string) => hex(publicKey(base64.decode(secret)));
     expect(key(given.board_secret)).toBe(hex(state.election.board));

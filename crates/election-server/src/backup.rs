@@ -157,9 +157,8 @@ struct Shown {
 impl Shown {
     fn beside(location: &Location) -> Result<Self, Error> {
         let file = location.last_head().map(LastHead::at);
-        let read = |file: &LastHead| {
-            file.read().map_err(|error| ledger::Error::NoHead(file.path().to_owned(), error.into()))
-        };
+        let read =
+            |file: &LastHead| file.read().map_err(|error| ledger::Error::NoHead(file.path().to_owned(), error.into()));
         let head = file.as_ref().map(read).transpose()?.flatten();
         Ok(Self { location: location.clone(), file, head })
     }

@@ -70,7 +70,8 @@ fn elements(line: &str) -> Vec<Option<IpAddr>> {
 fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut quoted, mut escaped) = (false, false);
     let parts = text.split(|character: char| {
-        let literal = std::mem::replace(&mut escaped, quoted && !escaped && character == '\\');
+        let literal = escaped;
+        escaped = quoted && !literal && character == '\\';
         quoted ^= character == '"' && !literal;
         character == separator && !quoted
     });

@@ -229,8 +229,8 @@ struct Tracked<'a> {
 }
 
 async fn tracked(State(shop): State<Arc<Shop>>, Path(tracker): Path<String>) -> Answer {
-    let tracker = read_tracker(&tracker)
-        .map_err(|error| Refusal::new(Reason::BadRequest, format!("not a tracker: {error}")))?;
+    let tracker =
+        read_tracker(&tracker).map_err(|error| Refusal::new(Reason::BadRequest, format!("not a tracker: {error}")))?;
     let store = shop.ledger.store();
     let found = store.tracked(&tracker).await.map_err(|error| store_failed(&shop, &error))?;
     let (position, line) =

@@ -120,7 +120,7 @@ impl Ledger {
     ) -> Result<Self, Error> {
         let view =
             View { board: text(&signer.public()), id: None, manifest: None, phase: "empty", size: 0, head: None };
-        let shown = last.as_ref().map(|last| shown(last, &signer)).transpose()?.flatten();
+        let shown = last.as_ref().map(read).transpose()?.flatten();
         let book = Book { board: Board::default(), state: None, head: None, shown };
         let (book, view) = (RwLock::new(book), RwLock::new(Arc::new(view)));
         let ledger = Self { store, signer, policy, engine, last, book, view };
@@ -133,6 +133,7 @@ impl Ledger {
     fn check_shown(&self) -> Result<(), Error> {
         let book = self.read();
         let (Some(shown), Some(last)) = (&book.shown, &self.last) else { return Ok(()) };
+        signed(last, shown, &self.signer)?;
         let (store, head) = (self.store.location().clone(), last.path().to_owned());
         Err(Error::Stale { store, size: book.board.size(), head, shown: shown.size })
     }
@@ -193,10 +194,11 @@ impl Ledger {
                 }
                 let size = book.board.size();
                 let shown = book.shown.take_if(|shown| shown.size == size);
-                if let (Some(shown), Some(last)) = (shown, &self.last)
-                    && shown.root != book.board.root()
-                {
-                    return Err(Error::Forked(self.store.location().clone(), last.path().to_owned()));
+                if let (Some(shown), Some(last)) = (shown, &self.last) {
+                    signed(last, &shown, &self.signer)?;
+                    if shown.root != book.board.root() {
+                        return Err(Error::Forked(self.store.location().clone(), last.path().to_owned()));
+                    }
                 }
             }
         }
@@ -396,13 +398,16 @@ impl Ledger {
     }
 }
 
-/// The head that a board with this key signed last, as a file has it.
-fn shown(last: &LastHead, signer: &Signer) -> Result<Option<Head>, Error> {
-    let wrong = |error: Box<dyn std::error::Error + Send + Sync>| Error::NoHead(last.path().to_owned(), error);
-    let Some(head) = last.read().map_err(|error| wrong(error.into()))? else { return Ok(None) };
-    let key = PublicKey::new("the board's", &signer.public()).map_err(|error| wrong(error.into()))?;
-    head.check_signature(&key).map_err(|error| wrong(error.into()))?;
-    Ok(Some(head))
+/// The head that a file has.
+fn read(last: &LastHead) -> Result<Option<Head>, Error> {
+    last.read().map_err(|error| Error::NoHead(last.path().to_owned(), error.into()))
+}
+
+/// Checks that the head of a file is one that a board with this key signed.
+fn signed(last: &LastHead, head: &Head, signer: &Signer) -> Result<(), Error> {
+    let key = PublicKey::new("the board's", &signer.public());
+    let checked = key.and_then(|key| head.check_signature(&key));
+    checked.map_err(|error| Error::NoHead(last.path().to_owned(), error.into()))
 }
 
 /// How many voters there are, and whether they may vote again.

@@ -53,12 +53,12 @@ pub use signature::Signer;
 pub use state::{Admitted, MAX_VOTER_ID, MAX_VOTERS_AN_ENTRY, MAX_WEIGHT, Phase, Standing, State};
 pub use tally::{Products, for_each_counted, tally};
 pub use time::{now, now_after};
-pub use voter_code::VoterCode;
 pub use tracker::{read_tracker, shown_tracker, tracker};
 pub use tree::{Tree, leaf_hash};
 pub use verify::{Check, Report, Step, verify};
 pub use verify_ballots::{verify_ballots, verify_challenges};
 pub use vote::{Prepared, Vote};
+pub use voter_code::VoterCode;
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]

@@ -101,14 +101,35 @@ mod tests {
     #[test]
     fn what_is_not_seen_is_in_no_name() {
         let controls = ['\0', '\t', '\n', '\u{7f}', '\u{85}', '\u{2028}', '\u{2029}'];
-        let bidirectional = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{61c}', '\u{200e}', '\u{200f}']);
+        let bidirectional =
+            ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').chain(['\u{61c}', '\u{200e}', '\u{200f}']);
         let invisible = [
-            '\u{ad}', '\u{34f}', '\u{115f}', '\u{1160}', '\u{17b4}', '\u{180b}', '\u{180e}', '\u{200b}', '\u{2060}',
-            '\u{2064}', '\u{206f}', '\u{2800}', '\u{3164}', '\u{fe0f}', '\u{feff}', '\u{ffa0}', '\u{fff9}', '\u{1d173}',
-            '\u{e0001}', '\u{e0041}', '\u{e0100}', '\u{e01ef}',
+            '\u{ad}',
+            '\u{34f}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{17b4}',
+            '\u{180b}',
+            '\u{180e}',
+            '\u{200b}',
+            '\u{2060}',
+            '\u{2064}',
+            '\u{206f}',
+            '\u{2800}',
+            '\u{3164}',
+            '\u{fe0f}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{fff9}',
+            '\u{1d173}',
+            '\u{e0001}',
+            '\u{e0041}',
+            '\u{e0100}',
+            '\u{e01ef}',
         ];
         // Unassigned, private, no character, and one that Unicode 15.0.0 brought.
-        let unknown = ['\u{378}', '\u{e000}', '\u{f0000}', '\u{fdd0}', '\u{ffff}', '\u{10ffff}', '\u{1fae8}', '\u{31350}'];
+        let unknown =
+            ['\u{378}', '\u{e000}', '\u{f0000}', '\u{fdd0}', '\u{ffff}', '\u{10ffff}', '\u{1fae8}', '\u{31350}'];
         for character in controls.into_iter().chain(bidirectional).chain(invisible).chain(unknown) {
             for name in [format!("A{character}b"), format!("{character}"), format!("א{character}ב")] {
                 assert!(!is_name(&name), "U+{:04X}", u32::from(character));

@@ -261,10 +261,7 @@ impl State {
     }
 
     /// The same without its signature, which the caller checks by the key that comes with it.
-    pub(crate) fn admit_unsigned(
-        &mut self,
-        notice: &Notice,
-    ) -> Result<(Admitted, signature::PublicKey), ErrorKind> {
+    pub(crate) fn admit_unsigned(&mut self, notice: &Notice) -> Result<(Admitted, signature::PublicKey), ErrorKind> {
         if let Some((outline, form)) = self.outliner.outline(notice) {
             return self.admit_outline(&outline, form);
         }

@@ -59,8 +59,10 @@ mod tests {
 
     #[test]
     fn addresses_are_in_networks() {
-        let networks: Networks =
-            ["192.0.2.7", "198.51.100.0/24", "2001:db8::/32", "::1"].map(|text| text.parse().unwrap()).into_iter().collect();
+        let networks: Networks = ["192.0.2.7", "198.51.100.0/24", "2001:db8::/32", "::1"]
+            .map(|text| text.parse().unwrap())
+            .into_iter()
+            .collect();
         let has = |text: &str| networks.contains(text.parse().unwrap());
         for own in ["192.0.2.7", "::ffff:192.0.2.7", "198.51.100.255", "2001:db8:1::2", "::1"] {
             assert!(has(own), "{own}");
@@ -73,7 +75,9 @@ mod tests {
 
     #[test]
     fn what_is_no_network_is_none() {
-        for text in ["", "localhost", "192.0.2", "192.0.2.7/24", "192.0.2.0/33", "2001:db8::1/32", "192.0.2.7:80", " ::1"] {
+        for text in
+            ["", "localhost", "192.0.2", "192.0.2.7/24", "192.0.2.0/33", "2001:db8::1/32", "192.0.2.7:80", " ::1"]
+        {
             assert_eq!(text.parse::<Network>(), Err(NetworkError), "{text}");
         }
     }

@@ -98,7 +98,9 @@ def of_shares(signed: Callable[..., dict[str, bytes]]) -> Cases:
         yield Case("signatures", f"share: a signature {name}", "signatures", signed(SHARE, encode(signature)))
     # What a dealer can make: the right numbers under the number of another trustee, or its own signature.
     made = {**own.share_body(2, own.totals()), "election": own.id}
-    yield case("made by the dealer, signed by another trustee", "signatures", [*before, Entry("share", made, by=TRUSTEES[0])])
+    yield case(
+        "made by the dealer, signed by another trustee", "signatures", [*before, Entry("share", made, by=TRUSTEES[0])]
+    )
     yield case("made by the dealer, signed by nobody", "signatures", [*before, Entry("share", made, "")])
     yield case("signed, of another election", "rules", [*before, Entry("share", {**share.body, "election": "0" * 64})])
     renamed = Entry("share", {**share.body, "trustee": 3}, share.signed())
@@ -106,7 +108,9 @@ def of_shares(signed: Callable[..., dict[str, bytes]]) -> Cases:
     altered = Entry("share", {**share.body, "shares": flipped(9)(share.body["shares"])}, share.signed())
     yield case("altered after it was signed", "signatures", [*before, altered])
     yield case("signed again", None, [*before, Entry("share", share.body, by=TRUSTEES[0]), *own.entries[SHARE + 1 :]])
-    yield case("the second is unsigned", "signatures", [*before, share, Entry("share", other.body, ""), own.entries[RESULT]])
+    yield case(
+        "the second is unsigned", "signatures", [*before, share, Entry("share", other.body, ""), own.entries[RESULT]]
+    )
 
 
 def torsion(signed: Callable[..., dict[str, bytes]]) -> Cases:

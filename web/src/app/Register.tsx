@@ -7,7 +7,8 @@ import { useEffect, useId, useState } from "preact/hooks";
 import type { Json } from "../protocol/canonical.ts";
 import { visible } from "../protocol/names.ts";
 import { publish } from "./api.ts";
-import { type Made, make } from "./credential.ts";
+import { type Batch, keepBatch, keptBatch } from "./batch.ts";
+import { make } from "./credential.ts";
 import { save, secretText } from "./files.ts";
 import { Letters, lettersTable } from "./Letters.tsx";
 import { type Problem, people, problems } from "./people.ts";
@@ -18,19 +19,6 @@ import type { Texts } from "./texts.ts";
 
 /** Voters of one entry. */
 const CHUNK = 1000;
-
-/** Voters whose keys are made. */
-interface Batch {
-  readonly election: string;
-  readonly made: readonly Made[];
-  /** Whether the board has been seen to have all of them. */
-  readonly confirmed: boolean;
-  /** Whether the codes were saved or printed. They are nowhere else: the file of credentials has the keys alone. */
-  readonly kept: boolean;
-}
-
-/** Outlives the page's parts: looking at another page loses no key. */
-let batch: Batch | undefined;
 
 /** The file of all credentials, a line a voter, as the command line reads them. */
 function credentialsFile({ election, made }: Batch): string {
@@ -53,7 +41,8 @@ async function deliver({ election, made }: Batch, secret: Uint8Array, texts: Tex
 
 function said(found: readonly Problem[], texts: Texts): string {
   const kinds = [...new Set(found.map(({ kind }) => kind))];
-  const names = (kind: Problem["kind"]) => found.filter((one) => one.kind === kind).map(({ id }) => visible(id));
+  const names = (kind: Problem["kind"]) =>
+    found.filter((one) => one.kind === kind).map(({ id }) => visible(id));
   return kinds.map((kind) => texts.organise.problems[kind](names(kind).join(", "))).join(" ");
 }
 
@@ -69,10 +58,10 @@ export function Register(props: {
   const words = texts.organise;
   const id = useId();
   const [text, setText] = useState("");
-  const [current, setCurrent] = useState(batch?.election === election?.id ? batch : undefined);
+  const [current, setCurrent] = useState(keptBatch(election?.id));
   const { busy, error, act } = useAct();
   const keep = (next: Batch | undefined) => {
-    batch = next;
+    keepBatch(next);
     setCurrent(next);
   };
   const unsure = current !== undefined && !current.confirmed;
@@ -85,13 +74,18 @@ export function Register(props: {
     return () => removeEventListener("beforeunload", warn);
   }, [unsure, unkept]);
 
-  const handOut = () => batch && keep({ ...batch, kept: true });
+  /** The batch as it is now, of which what is drawn may not know yet. */
+  const latest = () => keptBatch(election?.id);
+  const handOut = () => {
+    const one = latest();
+    if (one) keep({ ...one, kept: true });
+  };
   const forget = () => {
     if (!unkept || confirm(words.unkept)) keep(undefined);
   };
   const send = async (one: Batch) => {
     await deliver(one, secret, texts);
-    keep({ ...(batch ?? one), confirmed: true });
+    keep({ ...(latest() ?? one), confirmed: true });
     setText("");
     await refresh();
   };

@@ -44,7 +44,11 @@ export function seedOf(code: string): Uint8Array {
 
 /** A new code for a voter. */
 export function make(election: string, id: string, weight: number): Made {
-  const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));
-  const secret = secretOf(election, seed);
-  return { id, weight, code: codeOf(seed), secret, key: base64.encode(publicKey(secret)) };
+  return made(election, id, weight, codeOf(crypto.getRandomValues(new Uint8Array(SEED_BYTES))));
+}
+
+/** A voter whose code was made before. */
+export function made(election: string, id: string, weight: number, code: string): Made {
+  const secret = secretOf(election, seedOf(code));
+  return { id, weight, code, secret, key: base64.encode(publicKey(secret)) };
 }

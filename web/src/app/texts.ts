@@ -57,6 +57,7 @@ const en = {
     share: "it is a trustee's share.",
     board: "it is the board's key.",
     organiser: "it is the organiser's key.",
+    trustee: "it is a trustee's key to sign with.",
     voter: "it is a voter's credential.",
   },
   otherElection: "This file belongs to another election.",
@@ -257,7 +258,8 @@ const en = {
     problems: {
       twice: (names: string) => `Twice in the list: ${names}.`,
       registered: (names: string) => `On the board already: ${names}.`,
-      name: (names: string) => `No name, one of more than 128 bytes, or one with a hidden character: ${names}.`,
+      name: (names: string) =>
+        `No name, one of more than 128 bytes, or one with a hidden character: ${names}.`,
       weight: (names: string) => `A weight must be from 1 to 4294967296: ${names}.`,
     },
     made: (count: number) => `${count} credentials are made`,
@@ -399,6 +401,7 @@ const de: Texts = {
     share: "Sie ist der Anteil eines Treuhänders.",
     board: "Sie ist der Schlüssel der Urne.",
     organiser: "Sie ist der Schlüssel der Wahlleitung.",
+    trustee: "Sie ist der Schlüssel eines Treuhänders zum Unterschreiben.",
     voter: "Sie ist ein Wahlausweis.",
   },
   otherElection: "Diese Datei gehört zu einer anderen Wahl.",

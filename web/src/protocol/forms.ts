@@ -33,7 +33,9 @@ const FORMS: { readonly [Name in Kind]: read.Reader<unknown> } = {
     organiser: base64url,
     revoting: flag,
     title: text,
-    trustees: read.nullable(read.object({ base: base64url, keys: numbers, needed: small }, { signing: numbers })),
+    trustees: read.nullable(
+      read.object({ base: base64url, keys: numbers, needed: small }, { signing: numbers }),
+    ),
   }),
   voters: read.object({
     election: hash,

@@ -76,7 +76,8 @@ fn voted(sharing: &str) -> Place {
 #[test]
 fn trustees_decrypt_what_voters_cast() {
     let place = voted("--shares 2/3");
-    let foreign = "election decrypt-share club/record --share secret/share-1.json --trustee-key trustee-2.json --out 1.json";
+    let foreign =
+        "election decrypt-share club/record --share secret/share-1.json --trustee-key trustee-2.json --out 1.json";
     place.fails(foreign, "trustee-2.json: not the key of the trustee whose share of the key it is");
     for trustee in [1, 3] {
         place.ok(&format!(
@@ -97,7 +98,9 @@ fn trustees_decrypt_what_voters_cast() {
     // A key of 512 bits is taken where that is asked for alone.
     let strict = Run::of(place.strict(["election", "verify", "club/record"]).output().unwrap());
     assert_eq!(strict.status, Some(1), "{}", strict.stderr);
-    for secret in ["club/organiser.json", "club/board.json", "credentials.jsonl", "secret/share-1.json", "trustee-1.json"] {
+    for secret in
+        ["club/organiser.json", "club/board.json", "credentials.jsonl", "secret/share-1.json", "trustee-1.json"]
+    {
         assert_eq!(fs::metadata(place.file(secret)).unwrap().permissions().mode() & 0o777, 0o600, "{secret}");
     }
 }

@@ -95,8 +95,11 @@ fn trustees_decrypt_what_a_server_shows() {
     let url = &service.url.clone();
     place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
     assert_eq!(vote(&place, url, "ann", "--choose Chair=Bo").status, Some(0));
-    let share =
-        |trustee: u32| format!("election decrypt-share {url} --share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json --out {trustee}");
+    let share = |trustee: u32| {
+        format!(
+            "election decrypt-share {url} --share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json --out {trustee}"
+        )
+    };
     place.fails(&share(1), &format!("{url}: there is no tally yet"));
     place.ok(&format!("election tally club --server {url}"));
     place.ok(&share(1));
@@ -168,7 +171,7 @@ fn voters_get_codes_and_links() {
     assert_eq!(fs::metadata(place.file("codes.csv")).unwrap().permissions().mode() & 0o777, 0o600);
     // Voters whom nobody has taken leave no secrets behind.
     let again = format!("election register club voters.csv --out more --codes more.csv --server {url}");
-    place.fails(&again, &format!("{url}: voter 0: there is a voter of this id already"));
+    place.fails(&again, &format!("{url}: voter 0 of the entry: there is a voter of this id already"));
     assert!(!place.files().iter().any(|file| file.starts_with("more")), "{:?}", place.files());
 }
 

@@ -50,15 +50,15 @@ pub struct Cast {
 impl Cast {
     /// An election whose key one holds.
     pub fn new(voters: usize, revoting: bool) -> Self {
-        Self::of(&KEY, None, voters, revoting)
+        Self::under(&KEY, None, voters, revoting)
     }
 
     /// One whose key trustees share.
     pub fn shared(voters: usize) -> Self {
-        Self::of(&DEALT.key, Some(&DEALT.verification), voters, false)
+        Self::under(&DEALT.key, Some(&DEALT.verification), voters, false)
     }
 
-    fn of(key: &PrivateKey, shared: Option<&Verification>, voters: usize, revoting: bool) -> Self {
+    fn under(key: &PrivateKey, shared: Option<&Verification>, voters: usize, revoting: bool) -> Self {
         let trustees = shared.map_or(0, Verification::trustees);
         let trustees: Vec<Signer> = (0..trustees).map(|_| Signer::generate().unwrap()).collect();
         let signing = trustees.iter().map(Signer::public).collect();

@@ -25,7 +25,12 @@ fn a_ballot_is_acknowledged_and_found() {
     assert_eq!((receipt.election, receipt.index), (hall.cast.election.id(), 3));
 
     let shown = shown_tracker(&ballot.hash());
-    for written in [tracker(&ballot.hash()), shown.replace(' ', ""), shown.replace(' ', "-").to_uppercase(), shown.replace(' ', "%20")] {
+    for written in [
+        tracker(&ballot.hash()),
+        shown.replace(' ', ""),
+        shown.replace(' ', "-").to_uppercase(),
+        shown.replace(' ', "%20"),
+    ] {
         let found = get(hall.address(), &format!("/api/ballots/{written}"));
         assert_eq!(found.status, 200);
         assert_eq!(found.json()["counts"], true);

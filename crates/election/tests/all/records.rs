@@ -517,7 +517,7 @@ fn manifests_that_cannot_be_are_refused() {
         assert!(found.iter().any(|(at, fault)| *at == step && fault.contains(text)), "{found:?}");
     };
     let at = Step::Election;
-    wrong(&|manifest| manifest.title.clear(), at, "the title is empty");
+    wrong(&|manifest| manifest.title.clear(), at, "a name is empty");
     wrong(&|manifest| manifest.contests.clear(), at, "1 to 64 contests");
     wrong(
         &|manifest| manifest.contests[3].candidates = (0..11).map(|one| one.to_string()).collect(),

@@ -89,20 +89,27 @@ fn the_record_of_one_holder_is_good() {
     assert!(vectors.record.iter().any(|line| line.contains("\"kind\":\"opening\"")));
 }
 
-/// An election of before: its dealer chose `v`, and its key carries no proof of its factors.
+/// Elections of before: one whose dealer chose `v` and whose key carries no proof of its factors, and one whose trustees
+/// signed no shares.
 #[test]
-fn a_record_of_an_earlier_version_is_refused_by_name() {
+fn records_of_earlier_versions_are_refused_by_name() {
     #[derive(Deserialize)]
     struct Old {
         heads: Vec<String>,
         record: Vec<String>,
     }
-    let old: Old = canonical::parse("test vectors", include_str!("../vectors/chosen_base.json")).unwrap();
-    let folder = folder(&old.record, &old.heads);
-    let report = verify(&Folder(folder.path().to_owned()), POLICY, Engine::best(), &|_| {}).unwrap();
-    let failed: Vec<_> = report.checks.iter().filter(|(_, check)| check.wrong > 0).collect();
-    assert_eq!((failed.len(), failed[0].0.name()), (1, "election"));
-    assert!(failed[0].1.faults[0].to_string().contains("set up by an earlier version"), "{:?}", failed[0].1);
+    for (text, lacks) in [
+        (include_str!("../vectors/chosen_base.json"), "no proof that it has two prime factors"),
+        (include_str!("../vectors/unsigned_shares.json"), "no keys to sign with"),
+    ] {
+        let old: Old = canonical::parse("test vectors", text).unwrap();
+        let folder = folder(&old.record, &old.heads);
+        let report = verify(&Folder(folder.path().to_owned()), POLICY, Engine::best(), &|_| {}).unwrap();
+        let failed: Vec<_> = report.checks.iter().filter(|(_, check)| check.wrong > 0).collect();
+        assert_eq!((failed.len(), failed[0].0.name()), (1, "election"));
+        let fault = failed[0].1.faults[0].to_string();
+        assert!(fault.contains(lacks) && fault.contains("set up by an earlier version"), "{fault}");
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! An election for tests: a key of 512 bits that five trustees share, three of whom decrypt; every method of voting.
 
 use hearith_election::{
-    Ballot, Board, Body, Bytes, Contest, Election, ElectionKey, Entry, FILE_ENTRIES, HEADS, Limit, Manifest, Method, Notice,
-    Of, Products, Signer, Source, State, Tally, Trustees, Voter, Voters, board_file,
+    Ballot, Board, Body, Bytes, Contest, Election, ElectionKey, Entry, FILE_ENTRIES, HEADS, Limit, Manifest, Method,
+    Notice, Of, Products, Signer, Source, State, Tally, Trustees, Voter, Voters, board_file,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_threshold::{KeyShare, Verification, deal};
