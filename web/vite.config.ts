@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { hearith } from "./alias.ts";
 
 function digest(text: string, algorithm: "base64" | "hex"): string {
   return createHash("sha256").update(text).digest(algorithm);
@@ -85,6 +86,7 @@ function oneFile(): Plugin {
 export default defineConfig({
   base: "./",
   plugins: [oneFile()],
+  resolve: { alias: [hearith] },
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
@@ -92,6 +94,9 @@ export default defineConfig({
     modulePreload: false,
     rollupOptions: { output: { format: "iife" } },
   },
-  server: { proxy: { "/api": "http://127.0.0.1:8080", "/record": "http://127.0.0.1:8080" } },
+  server: {
+    fs: { allow: [".", "../packages/js/src"] },
+    proxy: { "/api": "http://127.0.0.1:8080", "/record": "http://127.0.0.1:8080" },
+  },
   test: { include: ["tests/*.test.ts"], testTimeout: 60_000 },
 });

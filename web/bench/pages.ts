@@ -2,10 +2,10 @@
 
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
+import * as base64 from "hearith/base64.ts";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { encrypt } from "../src/protocol/ballot.ts";
-import * as base64 from "../src/protocol/base64.ts";
 import { canonical, type Json } from "../src/protocol/canonical.ts";
 import { member } from "../tests/support/board.ts";
 import { hold, LARGE } from "../tests/support/ceremony.ts";

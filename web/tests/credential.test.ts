@@ -1,12 +1,12 @@
 /** Codes as credentials, and lists of voters before they are registered. */
 
 import { readFileSync } from "node:fs";
+import * as base64 from "hearith/base64.ts";
+import { hex } from "hearith/bytes.ts";
 import { expect, test } from "vitest";
 import { codeOf, make, secretOf, seedOf } from "../src/app/credential.ts";
 import { people, problems } from "../src/app/people.ts";
 import { LANGUAGES } from "../src/app/texts.ts";
-import * as base64 from "../src/protocol/base64.ts";
-import { hex } from "../src/protocol/bytes.ts";
 import { shownCode, typedCode } from "../src/protocol/checked.ts";
 import { publicKey } from "../src/protocol/signature.ts";
 

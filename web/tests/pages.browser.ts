@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import * as base64 from "hearith/base64.ts";
 import { type Browser, type BrowserContext, chromium, type Download, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as base64 from "../src/protocol/base64.ts";
 import { canonical } from "../src/protocol/canonical.ts";
 import { shownCode, typedCode, withChecks } from "../src/protocol/checked.ts";
 import { publicKey } from "../src/protocol/signature.ts";

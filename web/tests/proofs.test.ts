@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { fromHex, toBigint } from "hearith/bytes.ts";
 import { describe, expect, test } from "vitest";
-import { fromHex, toBigint } from "../src/protocol/bytes.ts";
 import { Key } from "../src/protocol/djn.ts";
 import { rootsHold, squareRootsHold } from "../src/protocol/keycheck.ts";
 import {

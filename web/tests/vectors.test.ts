@@ -1,11 +1,11 @@
 /** What the Rust crate wrote is verified here; what is written here is verified there (crates/election/tests/all/browser.rs). */
 
 import { readFileSync, writeFileSync } from "node:fs";
+import * as base64 from "hearith/base64.ts";
+import { hex } from "hearith/bytes.ts";
 import { describe, expect, test } from "vitest";
 import { readShareFile } from "../src/app/files.ts";
 import { readBallot, readChallenge } from "../src/protocol/ballot.ts";
-import * as base64 from "../src/protocol/base64.ts";
-import { hex } from "../src/protocol/bytes.ts";
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
 import { shownCode } from "../src/protocol/checked.ts";
 import { candidatesOf } from "../src/protocol/contest.ts";

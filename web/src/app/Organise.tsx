@@ -1,8 +1,8 @@
 /** The organiser's page: each step of an election, of which the board takes only the one that comes next. */
 
+import { equal } from "hearith/bytes.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { equal } from "../protocol/bytes.ts";
 import { publicKey } from "../protocol/signature.ts";
 import { publish, RECORD } from "./api.ts";
 import { readSecret, type Secret, save, secretText } from "./files.ts";

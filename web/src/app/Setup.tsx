@@ -1,7 +1,7 @@
 /** An election to set up: what is voted on, how, and under which key. */
 
+import * as base64 from "hearith/base64.ts";
 import { useId, useState } from "preact/hooks";
-import * as base64 from "../protocol/base64.ts";
 import type { Json } from "../protocol/canonical.ts";
 import { readElection } from "../protocol/entry.ts";
 import { publicKey } from "../protocol/signature.ts";

@@ -1,7 +1,7 @@
 /** A trustee's page: the total is computed here, from ballots that are verified here, and one part of it decrypted. */
 
+import * as base64 from "hearith/base64.ts";
 import { useId, useState } from "preact/hooks";
-import * as base64 from "../protocol/base64.ts";
 import { publicKey } from "../protocol/signature.ts";
 import { publish, RECORD } from "./api.ts";
 import { readSecret, readShareFile, save, secretText } from "./files.ts";

@@ -3,8 +3,8 @@
  * are said in different words, and until one of them is done the page says that nothing has been cast.
  */
 
+import * as base64 from "hearith/base64.ts";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import * as base64 from "../protocol/base64.ts";
 import { canonical } from "../protocol/canonical.ts";
 import { shownCode, typedCode } from "../protocol/checked.ts";
 import { type Contest, candidatesOf, limits } from "../protocol/contest.ts";

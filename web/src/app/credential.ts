@@ -4,10 +4,10 @@
  * that nobody could have registered there without knowing the code.
  */
 
+import * as base64 from "hearith/base64.ts";
+import { concat, utf8 } from "hearith/bytes.ts";
+import { ensure } from "hearith/errors.ts";
 import { ALPHABET, encoded } from "../protocol/base32.ts";
-import * as base64 from "../protocol/base64.ts";
-import { concat, utf8 } from "../protocol/bytes.ts";
-import { ensure } from "../protocol/errors.ts";
 import { sha256 } from "../protocol/hash.ts";
 import { publicKey } from "../protocol/signature.ts";
 

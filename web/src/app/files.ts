@@ -1,9 +1,9 @@
 /** Files that people bring and take: credentials, keys, shares. What is read is checked; what is secret is not kept. */
 
-import * as base64 from "../protocol/base64.ts";
-import { toBigint } from "../protocol/bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { toBigint } from "hearith/bytes.ts";
+import { ensure, Fault } from "hearith/errors.ts";
 import { canonical, type Json } from "../protocol/canonical.ts";
-import { ensure, Fault } from "../protocol/errors.ts";
 import * as read from "../protocol/readers.ts";
 import { unseal } from "./unseal.ts";
 

@@ -1,8 +1,8 @@
 /** A record by its URL, or saved in files: read file by file and line by line, and verified on the way. */
 
+import { Fault } from "hearith/errors.ts";
 import { canonical } from "../protocol/canonical.ts";
 import { readEntry, readHead } from "../protocol/entry.ts";
-import { Fault } from "../protocol/errors.ts";
 import { hexHash } from "../protocol/hash.ts";
 import { type Options, Verifier } from "../protocol/verify.ts";
 

@@ -1,9 +1,9 @@
 /** A file under a passphrase: PBES2 with AES Key Wrap and AES-GCM, as JSON Web Encryption writes it (RFC 7516, 7518), by the browser's own cryptography. */
 
-import * as base64 from "../protocol/base64.ts";
-import { concat, utf8 } from "../protocol/bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { concat, utf8 } from "hearith/bytes.ts";
+import { ensure, Fault } from "hearith/errors.ts";
 import type { Json } from "../protocol/canonical.ts";
-import { ensure, Fault } from "../protocol/errors.ts";
 import * as read from "../protocol/readers.ts";
 
 /** What each algorithm derives and wraps with. */

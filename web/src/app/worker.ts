@@ -3,13 +3,13 @@
  * dropped when the ballot is cast or shown.
  */
 
+import * as base64 from "hearith/base64.ts";
+import { equal } from "hearith/bytes.ts";
+import { ensure, Fault } from "hearith/errors.ts";
 import { challengeBody, encrypt, type Form, type Openings, readChallenge } from "../protocol/ballot.ts";
-import * as base64 from "../protocol/base64.ts";
-import { equal } from "../protocol/bytes.ts";
 import type { Json } from "../protocol/canonical.ts";
 import type { Contest } from "../protocol/contest.ts";
 import { readElection } from "../protocol/entry.ts";
-import { ensure, Fault } from "../protocol/errors.ts";
 import { checkKey } from "../protocol/keycheck.ts";
 import { isSecretOf } from "../protocol/share.ts";
 import { publicKey, sign } from "../protocol/signature.ts";

@@ -1,11 +1,11 @@
 /** Ballots: choices encrypted with proofs, read back, and opened for a challenge. */
 
-import * as base64 from "./base64.ts";
-import { toBigint, toBytes } from "./bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { toBigint, toBytes } from "hearith/bytes.ts";
+import { ensure } from "hearith/errors.ts";
 import { canonical, type Json } from "./canonical.ts";
 import { allowed, type Contest, marks, places } from "./contest.ts";
 import type { Key } from "./djn.ts";
-import { ensure } from "./errors.ts";
 import {
   type Claims,
   type Context,

@@ -3,7 +3,7 @@
  * not byte for byte its own canonical form is refused, so that no two lines mean the same.
  */
 
-import { ensure, Fault } from "./errors.ts";
+import { ensure, Fault } from "hearith/errors.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 

@@ -1,7 +1,7 @@
 /** How one votes in a contest: how many ciphertexts a ballot has for it, what each may hold, and what they say. */
 
+import { ensure, Fault } from "hearith/errors.ts";
 import type { Json } from "./canonical.ts";
-import { ensure, Fault } from "./errors.ts";
 import { alike } from "./names.ts";
 import * as read from "./readers.ts";
 

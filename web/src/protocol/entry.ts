@@ -1,12 +1,12 @@
 /** Entries: the lines of a board, and the heads that its keeper signs. */
 
-import { bitLength } from "./bigint.ts";
-import { equal, toBigint } from "./bytes.ts";
+import { bitLength } from "hearith/bigint.ts";
+import { equal, toBigint } from "hearith/bytes.ts";
+import { ensure } from "hearith/errors.ts";
 import type { Json } from "./canonical.ts";
 import { parse } from "./canonical.ts";
 import { type Contest, readContest, totalBits } from "./contest.ts";
 import { Key } from "./djn.ts";
-import { ensure } from "./errors.ts";
 import { checkForm } from "./forms.ts";
 import type { KeyProofs } from "./keycheck.ts";
 import * as read from "./readers.ts";

@@ -1,7 +1,7 @@
 /** SHA-256, and the hash that proofs take their challenges from. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concat, counter, hex, toBigint, utf8 } from "./bytes.ts";
+import { concat, counter, hex, toBigint, utf8 } from "hearith/bytes.ts";
 
 export { sha256 };
 

@@ -1,17 +1,16 @@
 /** What a key must be, checked from its numbers and the proofs that come with them. docs/election.md says why. */
 
-import { bitLength, gcd, jacobi, power, squareRoot } from "./bigint.ts";
+import { jacobi, power } from "hearith/bigint.ts";
+import { ensure } from "hearith/errors.ts";
+import { checkForm, checkGenerator, checkLength, checkStrength, MIN_SECURE_BITS } from "hearith/modulus.ts";
 import { hashed, type Key } from "./djn.ts";
-import { ensure } from "./errors.ts";
 
 /** Bits of the shortest key that protects anything. */
-export const LEAST_BITS = 2048;
+export const LEAST_BITS = MIN_SECURE_BITS;
 /** `n`-th roots that show that `n` has no factor in common with the order of its group. */
 export const ROOTS = 11;
 /** Square roots that show that `n` has two prime factors. */
 export const SQUARE_ROOTS = 128;
-/** Steps of Fermat's method that close primes do not survive. */
-const FERMAT_STEPS = 100;
 
 /** The numbers of the proofs about a key. */
 export interface KeyProofs {
@@ -22,18 +21,10 @@ export interface KeyProofs {
 /** Checks a key and its proofs. For tests a key may be short, and nothing else that a key must not be. */
 export function checkKey(key: Key, { roots, blum }: KeyProofs, insecure = false): void {
   const { n, generator } = key;
-  const bits = bitLength(n);
-  ensure(bits % 2 === 0 && bits >= 64 && bits <= 8192, () => `no key has ${bits} bits`);
-  ensure(insecure || bits >= LEAST_BITS, () => `a key of ${bits} bits is insecure: it needs ${LEAST_BITS}`);
-  ensure(!hasSmallFactor(key), "the modulus has a small factor");
-  ensure(squareRoot(n) ** 2n !== n, "the modulus is a square");
-  ensure(n % 4n === 1n, "the modulus is not 1 modulo 4");
-  ensure(
-    generator > 1n && generator < n - 1n && gcd((generator - 1n) * generator * (generator + 1n), n) === 1n,
-    "the generator is none",
-  );
-  ensure(power(2n, n - 1n, n) !== 1n, "the modulus is prime: 2 to the power of n - 1 is 1");
-  ensure(!hasClosePrimes(n), "the primes of the modulus are close: Fermat's method finds them");
+  checkLength(n, insecure);
+  checkForm(n);
+  checkGenerator(generator, n);
+  checkStrength(n);
   ensure(roots.length === ROOTS, "the key has not eleven roots");
   ensure(blum.length === SQUARE_ROOTS, "the key has not 128 square roots");
   ensure(
@@ -43,25 +34,6 @@ export function checkKey(key: Key, { roots, blum }: KeyProofs, insecure = false)
   ensure(rootsHold(key, roots), "the roots of the key do not hold");
   ensure(squareRootsHold(key, blum), "the square roots of the key do not hold");
 }
-
-/** Whether the modulus has a factor below 2^16: every one is looked for. */
-function hasSmallFactor({ n }: Key): boolean {
-  for (let factor = 3n; factor < 65_536n; factor += 2n) if (n % factor === 0n) return true;
-  return n % 2n === 0n;
-}
-
-/** Whether `n = a^2 - b^2` for one of the first `a` above its root. */
-function hasClosePrimes(n: bigint): boolean {
-  const first = squareRoot(n) + 1n;
-  return Array.from({ length: FERMAT_STEPS }, (_, step) => (first + BigInt(step)) ** 2n - n).some(isSquare);
-}
-
-function isSquare(number: bigint): boolean {
-  return SQUARES.has(number & 63n) && squareRoot(number) ** 2n === number;
-}
-
-/** What squares are modulo 64: 12 of the numbers. */
-const SQUARES = new Set(Array.from({ length: 64 }, (_, root) => BigInt(root * root) & 63n));
 
 /** Whether the roots are those of a key whose ciphertexts decrypt to one number only [GRSB19]. */
 export function rootsHold(key: Key, roots: readonly bigint[]): boolean {

@@ -5,7 +5,7 @@
  * a later one: of characters that this version has, all give the same.
  */
 
-import { Fault } from "./errors.ts";
+import { Fault } from "hearith/errors.ts";
 import { ALLOWED, JOINED } from "./nameTables.ts";
 
 /** Zero width non-joiner and joiner, without which some languages cannot be written. */

@@ -3,10 +3,10 @@
  * byte. Provers here know the opening, so that every power they need is one of the fixed base `h^n`.
  */
 
-import { bitLength, gcd, power, productOfPowers, randomBits } from "./bigint.ts";
-import { concat, toBigint, toBytes, utf8 } from "./bytes.ts";
+import { bitLength, gcd, power, productOfPowers, randomBits } from "hearith/bigint.ts";
+import { concat, toBigint, toBytes, utf8 } from "hearith/bytes.ts";
+import { ensure } from "hearith/errors.ts";
 import { HIDING_BITS, type Key } from "./djn.ts";
-import { ensure } from "./errors.ts";
 import { challenge } from "./hash.ts";
 
 const CHALLENGE_BYTES = 32;

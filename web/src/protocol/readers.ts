@@ -1,9 +1,9 @@
 /** Readers of JSON: each takes a value and gives it typed, or says what is wrong with it. Members nobody knows are refused. */
 
-import * as base64 from "./base64.ts";
-import { utf8 } from "./bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { utf8 } from "hearith/bytes.ts";
+import { ensure, Fault } from "hearith/errors.ts";
 import type { Json } from "./canonical.ts";
-import { ensure, Fault } from "./errors.ts";
 import { refused } from "./names.ts";
 
 export type Reader<T> = (value: Json, name: string) => T;

@@ -1,7 +1,7 @@
 /** Receipts: the board's promise to keep an entry, and what it is worth to whoever sent one. */
 
-import * as base64 from "./base64.ts";
-import { hex } from "./bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { hex } from "hearith/bytes.ts";
 import { canonical, type Json } from "./canonical.ts";
 import { verify as signatureHolds } from "./signature.ts";
 import { leafHash } from "./tree.ts";

@@ -1,10 +1,10 @@
 /** Keys shared among trustees: a share of a decryption with its proof, and what shares combine to. docs/threshold.md has the equations. */
 
-import * as base64 from "./base64.ts";
-import { bitLength, inverse, mod, power, productOfPowers, randomBits } from "./bigint.ts";
-import { concat, counter, toBigint, toBytes, utf8 } from "./bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { bitLength, inverse, mod, power, productOfPowers, randomBits } from "hearith/bigint.ts";
+import { concat, counter, toBigint, toBytes, utf8 } from "hearith/bytes.ts";
+import { ensure } from "hearith/errors.ts";
 import { hashed, type Key } from "./djn.ts";
-import { ensure } from "./errors.ts";
 import { challenge } from "./hash.ts";
 import type { Context } from "./proofs.ts";
 

@@ -2,7 +2,7 @@
 
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { concat, equal, utf8 } from "./bytes.ts";
+import { concat, equal, utf8 } from "hearith/bytes.ts";
 import { canonical, type Json } from "./canonical.ts";
 
 /** What a signature is for. */

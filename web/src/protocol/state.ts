@@ -1,5 +1,6 @@
 /** The rules of a board: which entries may come when, from whom, and what they make of the election. Proofs are checked elsewhere. */
 
+import { ensure, Fault } from "hearith/errors.ts";
 import { type Ballot, type Ciphertexts, type Form, readBallot, readChallenge } from "./ballot.ts";
 import { canonical, type Json } from "./canonical.ts";
 import { marks, PLACE_BITS } from "./contest.ts";
@@ -15,7 +16,6 @@ import {
   VOTERS,
   type Voter,
 } from "./entry.ts";
-import { ensure, Fault } from "./errors.ts";
 import { hexHash } from "./hash.ts";
 import * as read from "./readers.ts";
 import { shareBytes } from "./share.ts";

@@ -1,12 +1,12 @@
 /** The totals of an election: the product of the ballots that count, shared in its decryption, and put together. */
 
-import * as base64 from "./base64.ts";
-import { power } from "./bigint.ts";
-import { toBigint } from "./bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { power } from "hearith/bigint.ts";
+import { toBigint } from "hearith/bytes.ts";
+import { ensure, Fault } from "hearith/errors.ts";
 import { canonical, type Json } from "./canonical.ts";
 import { marks, votes } from "./contest.ts";
 import { OPENING, RESULT, SHARE } from "./entry.ts";
-import { ensure, Fault } from "./errors.ts";
 import type { Context } from "./proofs.ts";
 import { combine, decryptShare, joinShares, readShares } from "./share.ts";
 import type { State } from "./state.ts";

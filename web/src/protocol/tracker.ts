@@ -1,7 +1,7 @@
 /** A ballot's tracker: what a voter notes, and finds the ballot by. */
 
+import { fromHex } from "hearith/bytes.ts";
 import { encoded } from "./base32.ts";
-import { fromHex } from "./bytes.ts";
 import { canonical, type Json } from "./canonical.ts";
 import { hexHash } from "./hash.ts";
 

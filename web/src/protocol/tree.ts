@@ -1,6 +1,6 @@
 /** The hash tree of a board (RFC 6962, section 2.1), which grows leaf by leaf and keeps one hash a level. */
 
-import { concat, hex, utf8 } from "./bytes.ts";
+import { concat, hex, utf8 } from "hearith/bytes.ts";
 import { sha256 } from "./hash.ts";
 
 export function leafHash(line: string): Uint8Array {

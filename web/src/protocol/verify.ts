@@ -3,10 +3,10 @@
  * the first thing wrong in each is named.
  */
 
+import { hex } from "hearith/bytes.ts";
+import { ensure, Fault } from "hearith/errors.ts";
 import type { Ballot } from "./ballot.ts";
-import { hex } from "./bytes.ts";
 import { type Entry, type Head, readEntry, readHead } from "./entry.ts";
-import { ensure, Fault } from "./errors.ts";
 import { hexHash } from "./hash.ts";
 import { checkKey } from "./keycheck.ts";
 import { type Claims, firstWrong } from "./proofs.ts";

@@ -1,7 +1,7 @@
 /** A board of tests: an organiser, voters and a keeper who signs whatever it is given. The rules are the verifier's. */
 
-import * as base64 from "../../src/protocol/base64.ts";
-import { hex } from "../../src/protocol/bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { hex } from "hearith/bytes.ts";
 import { canonical, type Json } from "../../src/protocol/canonical.ts";
 import { hexHash } from "../../src/protocol/hash.ts";
 import { publicKey, sign } from "../../src/protocol/signature.ts";

@@ -1,9 +1,9 @@
 /** A key and its trustees for tests, dealt as docs/threshold.md says. Its primes are published here: never use it. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import * as base64 from "../../src/protocol/base64.ts";
-import { bitLength, inverse, jacobi, mod, power, randomBits } from "../../src/protocol/bigint.ts";
-import { utf8 } from "../../src/protocol/bytes.ts";
+import * as base64 from "hearith/base64.ts";
+import { bitLength, inverse, jacobi, mod, power, randomBits } from "hearith/bigint.ts";
+import { utf8 } from "hearith/bytes.ts";
 import type { Json } from "../../src/protocol/canonical.ts";
 import { hashed, Key } from "../../src/protocol/djn.ts";
 import { ROOTS, SQUARE_ROOTS } from "../../src/protocol/keycheck.ts";

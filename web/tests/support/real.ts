@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import * as base64 from "hearith/base64.ts";
 import { secretText } from "../../src/app/files.ts";
-import * as base64 from "../../src/protocol/base64.ts";
 
 const DIST = new URL("../../dist", import.meta.url).pathname;
 

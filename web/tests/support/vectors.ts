@@ -1,8 +1,8 @@
 /** The vectors that the crate wrote, and a record of our own under the same election. */
 
+import * as base64 from "hearith/base64.ts";
+import { toBigint } from "hearith/bytes.ts";
 import { challengeBody, encrypt } from "../../src/protocol/ballot.ts";
-import * as base64 from "../../src/protocol/base64.ts";
-import { toBigint } from "../../src/protocol/bytes.ts";
 import { type Json, parse } from "../../src/protocol/canonical.ts";
 import { limits } from "../../src/protocol/contest.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../../src/protocol/tally.ts";

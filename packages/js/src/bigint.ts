@@ -5,18 +5,27 @@
 
 import { toBigint } from "./bytes.ts";
 
-/** A number of so many random bits, from the browser's generator. */
+/** A number of so many random bits, from the generator of the browser or of Node. */
 export function randomBits(bits: number): bigint {
-  const bytes = new Uint8Array(Math.ceil(bits / 8));
   // The generator gives at most 65 536 bytes a call.
-  crypto.getRandomValues(bytes);
+  const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil(bits / 8)));
   const number = toBigint(bytes) >> BigInt(8 * bytes.length - bits);
   bytes.fill(0);
   return number;
 }
 
 export function bitLength(number: bigint): number {
-  return number === 0n ? 0 : number.toString(2).length;
+  if (number === 0n) return 0;
+  const hex = number.toString(16);
+  return 4 * hex.length + 28 - Math.clz32(Number.parseInt(hex.charAt(0), 16));
+}
+
+/** A random number from 1 to `bound - 1` that shares no factor with `bound`. */
+export function randomUnit(bound: bigint): bigint {
+  for (;;) {
+    const drawn = randomBits(bitLength(bound));
+    if (drawn > 0n && drawn < bound && gcd(drawn, bound) === 1n) return drawn;
+  }
 }
 
 export function mod(number: bigint, modulus: bigint): bigint {
@@ -67,7 +76,7 @@ export function inverse(number: bigint, modulus: bigint): bigint | undefined {
 }
 
 /** The digits of an exponent in base `2^width`, the least significant first. */
-function digits(exponent: bigint, width: number): number[] {
+export function digits(exponent: bigint, width: number): number[] {
   const bits = exponent.toString(2);
   const found: number[] = [];
   for (let end = bits.length; end > 0; end -= width) {
@@ -101,37 +110,6 @@ function byWindows(bases: readonly bigint[], exponents: readonly bigint[], modul
 /** A power, by fixed windows. */
 export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return byWindows([base], [exponent], modulus);
-}
-
-/** Powers of one base: a table of every digit at every place, so that a power takes a product a digit. */
-export class FixedBase {
-  readonly #modulus: bigint;
-  readonly #rows: bigint[][] = [];
-  readonly #width: number;
-
-  /** For exponents of at most so many bits. */
-  constructor(base: bigint, modulus: bigint, bits: number, width = 5) {
-    this.#modulus = modulus;
-    this.#width = width;
-    let unit = mod(base, modulus);
-    for (let place = 0; place * width < bits; place++) {
-      const row = [1n];
-      for (let digit = 1; digit < 1 << width; digit++) row.push(((row[digit - 1] ?? 0n) * unit) % modulus);
-      unit = ((row[row.length - 1] ?? 0n) * unit) % modulus;
-      this.#rows.push(row);
-    }
-  }
-
-  power(exponent: bigint): bigint {
-    const places = digits(exponent, this.#width);
-    if (exponent < 0n || places.length > this.#rows.length)
-      throw new RangeError("an exponent beyond the table");
-    let result = 1n;
-    for (const [place, digit] of places.entries()) {
-      result = (result * (this.#rows[place]?.[digit] ?? 0n)) % this.#modulus;
-    }
-    return result;
-  }
 }
 
 /** The product of powers: by windows of few bases, by buckets of many. */

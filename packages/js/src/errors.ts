@@ -1,4 +1,4 @@
-/** What is wrong with a record, a ballot or a proof: one clear line, and where in the record if that is known. */
+/** What is wrong with an input (a key, a number, a record, a proof): one clear line, and where if that is known. */
 export class Fault extends Error {
   override name = "Fault";
 }

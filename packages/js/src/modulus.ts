@@ -1,0 +1,123 @@
+/** What the numbers of a key must be, as far as they show it: the same as `hearith_paillier::PublicKey::new` checks. */
+
+import { bitLength, gcd, mod, power, randomUnit, squareRoot } from "./bigint.ts";
+import { ensure } from "./errors.ts";
+
+/** Bits of the shortest and of the longest key. */
+export const MIN_BITS = 64;
+export const MAX_BITS = 8192;
+/** Bits of the shortest key that protects anything. */
+export const MIN_SECURE_BITS = 2048;
+/** Factors below this are looked for. */
+const TRIAL_BOUND = 1 << 16;
+/** Steps of Fermat's method that close primes do not survive. */
+const FERMAT_STEPS = 100;
+/** Rounds of Miller and Rabin's test that a composite number passes with a chance of at most 2^-128. */
+const ROUNDS = 64;
+
+/** Checks the modulus. `insecure` admits keys that protect nothing: short ones, prime moduli, close primes. */
+export function checkModulus(n: bigint, insecure = false): void {
+  checkLength(n, insecure);
+  checkForm(n);
+  if (!insecure) checkStrength(n);
+}
+
+/** Checks how many bits the modulus has. */
+export function checkLength(n: bigint, insecure: boolean): void {
+  const bits = bitLength(n);
+  ensure(
+    bits >= MIN_BITS && bits <= MAX_BITS,
+    () => `a key of ${bits} bits is not supported: ${MIN_BITS} to ${MAX_BITS} bits are`,
+  );
+  ensure(bits % 2 === 0, () => `the key size must be even, not ${bits} bits`);
+  ensure(
+    insecure || bits >= MIN_SECURE_BITS,
+    () => `a key of ${bits} bits is insecure: at least ${MIN_SECURE_BITS} are needed`,
+  );
+}
+
+/** Checks what decryption needs of a modulus: no small factor, no square. */
+export function checkForm(n: bigint): void {
+  const factor = smallFactor(n);
+  ensure(factor === undefined, () => `the modulus n is divisible by ${factor}`);
+  ensure(!isSquare(n), "the modulus n is a square");
+}
+
+/** Checks that the modulus does not show its factors. */
+export function checkStrength(n: bigint): void {
+  ensure(power(2n, n - 1n, n) !== 1n, "the modulus n is prime: it must be a product of two primes");
+  ensure(!hasClosePrimes(n), "the primes of the modulus n are close together: Fermat's method finds them");
+}
+
+/**
+ * Checks the generator of a DJN key: a unit that is neither 1 nor -1 modulo a prime, of which powers would show the
+ * factor, and `n = 1 mod 4`, as `p = q = 3 mod 4` make it.
+ */
+export function checkGenerator(generator: bigint, n: bigint): void {
+  ensure(
+    n % 4n === 1n &&
+      generator > 1n &&
+      generator < n - 1n &&
+      gcd((generator - 1n) * generator * (generator + 1n), n) === 1n,
+    "the key's generator h is not valid",
+  );
+}
+
+/** Checks the primes of a private key: `p < q` of one length, far enough apart. */
+export function checkPrimes(p: bigint, q: bigint, insecure = false): void {
+  const bits = bitLength(p);
+  ensure(
+    bits === bitLength(q) && p !== q,
+    "the primes of the private key must be different and of equal length",
+  );
+  ensure(isProbablyPrime(p), "the factor p of the private key is not prime");
+  ensure(isProbablyPrime(q), "the factor q of the private key is not prime");
+  // FIPS 186-5, A.1.3, for keys that are long enough to ask for it.
+  const least = 2 * bits < 256 ? 0 : bits - 100;
+  ensure(
+    insecure || bitLength(p < q ? q - p : p - q) > least,
+    "the primes of the private key are close together: they have to differ within their first 100 bits",
+  );
+}
+
+/** The least factor below 2^16. */
+function smallFactor(n: bigint): number | undefined {
+  for (let candidate = 2; candidate < TRIAL_BOUND; candidate += candidate === 2 ? 1 : 2)
+    if (n % BigInt(candidate) === 0n) return candidate;
+  return undefined;
+}
+
+/** What squares are modulo 64: 12 of the numbers. */
+const SQUARES = new Set(Array.from({ length: 64 }, (_, root) => BigInt(root * root) & 63n));
+
+function isSquare(number: bigint): boolean {
+  return SQUARES.has(number & 63n) && squareRoot(number) ** 2n === number;
+}
+
+/** Whether `n = a^2 - b^2` for one of the first `a` above its root. */
+function hasClosePrimes(n: bigint): boolean {
+  const first = squareRoot(n) + 1n;
+  return Array.from({ length: FERMAT_STEPS }, (_, step) => (first + BigInt(step)) ** 2n - n).some(isSquare);
+}
+
+/** Miller and Rabin's test with random bases. */
+export function isProbablyPrime(number: bigint): boolean {
+  if (number < 4n || number % 2n === 0n) return number === 2n || number === 3n;
+  let [odd, halvings] = [number - 1n, 0];
+  while (odd % 2n === 0n) [odd, halvings] = [odd / 2n, halvings + 1];
+  const passes = () => {
+    let reached = power(randomUnit(number), odd, number);
+    if (reached === 1n || reached === number - 1n) return true;
+    for (let squaring = 1; squaring < halvings; squaring++) {
+      reached = (reached * reached) % number;
+      if (reached === number - 1n) return true;
+    }
+    return false;
+  };
+  return Array.from({ length: ROUNDS }).every(passes);
+}
+
+/** Whether `-h` is a square modulo both primes, which are 3 modulo 4: whether `h` is `-x^2` for a unit `x`. */
+export function generates(h: bigint, p: bigint, q: bigint): boolean {
+  return [p, q].every((prime) => prime % 4n === 3n && power(mod(-h, prime), (prime - 1n) / 2n, prime) === 1n);
+}
