@@ -10,10 +10,10 @@ FUZZ_SECONDS ?= 300
 # --mutants: `make prove-arithmetic` also plants mistakes, which the proofs must find (more minutes).
 MUTANTS ?=
 
-.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web sbom fuzz coverage formal boards hardware-tools prove-arithmetic
+.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js sbom fuzz coverage formal boards hardware-tools prove-arithmetic
 .PHONY: demo demo-python demo-election demo-dghv demo-service
 .PHONY: test test-hardware test-extras test-full
-.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-inner-loop
+.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-js bench-inner-loop
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
@@ -171,6 +171,14 @@ bench-web: ## measure the election's pages in Chromium (a minute; leave the mach
 	@scripts/setup.sh test
 	scripts/bench_web.sh
 
+bench-js: ## measure the JavaScript package beside paillier-bigint (a minute; leave the machine alone)
+	@scripts/setup.sh test
+	scripts/bench_js.sh
+
+js: ## build the JavaScript package in packages/js/dist
+	@scripts/setup.sh test
+	scripts/js.sh build
+
 web: ## build the election's pages in web/dist, and print their SHA-256
 	@scripts/setup.sh test
 	scripts/web.sh build
@@ -249,4 +257,4 @@ setup: ## install what tests and benchmarks need, and nothing else
 
 clean: ## remove everything that was built, the Python environment too
 	$(CARGO) clean
-	rm -rf fuzz/corpus fuzz/artifacts dist .venv web/dist web/node_modules
+	rm -rf fuzz/corpus fuzz/artifacts dist .venv web/dist web/node_modules packages/js/dist packages/js/node_modules packages/js/bench/node_modules

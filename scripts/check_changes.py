@@ -65,7 +65,7 @@ TYPED = (
     "crates/python/pyproject.toml",
 )
 VERIFIER = "verifier/hearith_verify.py"
-#: What biome formats and lints in web/.
+#: What biome formats and lints in web/ and packages/js/.
 PAGES = {".css", ".html", ".js", ".json", ".ts", ".tsx"}
 LIBRARIES = {"cdylib", "dylib", "lib", "proc-macro", "rlib", "staticlib"}
 
@@ -274,12 +274,13 @@ class Check:
             self.step(f"Verible format, {len(files)} files", ["scripts/format_rtl.sh", "--check", *files])
 
     def pages(self, paths):
-        """Biome on the election's pages."""
-        files = [path.removeprefix("web/") for path in existing(self.root, paths) if path.startswith("web/")]
-        files = [path for path in files if Path(path).suffix in PAGES]
-        if files:
-            command = ["node_modules/.bin/biome", "check", "--no-errors-on-unmatched", *files]
-            self.step(f"biome, {len(files)} files", command, folder="web")
+        """Biome on the election's pages and the JavaScript package."""
+        for folder, tools in (("web", "node_modules"), ("packages/js", "../../web/node_modules")):
+            inside = [path for path in existing(self.root, paths) if path.startswith(f"{folder}/")]
+            files = [path.removeprefix(f"{folder}/") for path in inside if Path(path).suffix in PAGES]
+            if files:
+                command = [f"{tools}/.bin/biome", "check", "--no-errors-on-unmatched", *files]
+                self.step(f"biome, {len(files)} files", command, folder=folder)
 
     def rust(self, workspace, names, everything):
         """Rustfmt, clippy and unit tests. Tests are not run after a failure, which would be reported twice."""

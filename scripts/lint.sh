@@ -59,6 +59,7 @@ scripts/prove_arithmetic.py --check
 scripts/check_text.py
 python docs/site/comparisons.py --check
 scripts/check_web.py
+scripts/js.sh lint
 scripts/web.sh lint
 scripts/registers.py --check
 python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests

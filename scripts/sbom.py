@@ -2,7 +2,7 @@
 """Writes what a program is made of: every crate linked into it, as CycloneDX 1.5 in JSON, the same bytes for the same Cargo.lock.
 
 Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the command line, for `hearith-python`
-and `hearith-duckdb`, the two libraries in the wheel, and for `hearith-web`, the election's pages. `sbom.py --wheel WHEEL` puts the two
+and `hearith-duckdb`, the two libraries in the wheel, for `hearith-web`, the election's pages, and for `hearith-js`, the JavaScript package. `sbom.py --wheel WHEEL` puts the two
 libraries' into a wheel, where PEP 770 has them: in the folder sboms of its *.dist-info.
 
 A crate counts where normal dependencies lead to it with the features that the program is built with, on the platform it is built for, or
@@ -26,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("hearith", "hearith-python", "hearith-duckdb")
 #: The election's pages, which are no crate.
 PAGES = "hearith-web"
+#: The JavaScript package, which is called `hearith` where it is published.
+JAVASCRIPT = "hearith-js"
 IN_WHEEL = ("hearith-python", "hearith-duckdb")
 #: The time that files in a wheel carry: the first that a ZIP archive can.
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -153,6 +155,30 @@ def page_bill():
     )
 
 
+def javascript_bill():
+    """The document of the JavaScript package, which consists of its own files alone."""
+    about = json.loads((ROOT / "packages" / "js" / "package.json").read_text())
+    depends = [name for name in about if name.lower().endswith("dependencies")]
+    if depends:
+        raise SystemExit(f"sbom: packages/js/package.json has {', '.join(depends)}, which are not described")
+    root = {name: about[name] for name in ("name", "version", "description")} | {
+        "type": "library",
+        "bom-ref": f"pkg:npm/{about['name']}@{about['version']}",
+        "purl": f"pkg:npm/{about['name']}@{about['version']}",
+        "licenses": [{"expression": about["license"]}],
+    }
+    return numbered(
+        {
+            "bomFormat": "CycloneDX",
+            "specVersion": "1.5",
+            "version": 1,
+            "metadata": {"component": root},
+            "components": [],
+            "dependencies": [{"ref": root["bom-ref"], "dependsOn": []}],
+        }
+    )
+
+
 def numbered(content):
     """The document with its number: the same content has the same."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
@@ -200,7 +226,7 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="FOLDER")
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("--target", default=None, help="a target triple, or all; this machine's if left out")
-    parser.add_argument("package", nargs="*", default=(*PROGRAMS, PAGES))
+    parser.add_argument("package", nargs="*", default=(*PROGRAMS, PAGES, JAVASCRIPT))
     arguments = parser.parse_args()
     target = arguments.target or host()
     if arguments.wheel:
@@ -209,7 +235,8 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     for package in arguments.package:
         path = arguments.out / f"{package}.cdx.json"
-        document = page_bill() if package == PAGES else bill(package, target)
+        own = {PAGES: page_bill, JAVASCRIPT: javascript_bill}.get(package)
+        document = own() if own else bill(package, target)
         path.write_text(text(document), encoding="utf-8")
         print(f"{path}: {len(document['components'])} components")
 
