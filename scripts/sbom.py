@@ -2,7 +2,8 @@
 """Writes what a program is made of: every crate linked into it, as CycloneDX 1.5 in JSON, the same bytes for the same Cargo.lock.
 
 Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the command line, for `hearith-python`
-and `hearith-duckdb`, the two libraries in the wheel, for `hearith-web`, the election's pages, and for `hearith-js`, the JavaScript package. `sbom.py --wheel WHEEL` puts the two
+and `hearith-duckdb`, the two libraries in the wheel, for `hearith-web`, the election's pages, and for `hearith-js`, the
+JavaScript package. `sbom.py --wheel WHEEL` puts the two
 libraries' into a wheel, where PEP 770 has them: in the folder sboms of its *.dist-info.
 
 A crate counts where normal dependencies lead to it with the features that the program is built with, on the platform it is built for, or

@@ -108,6 +108,13 @@ def test_wheels_carry_them(tmp_path, target):
             assert int(record[name][1]) == len(content)
 
 
+def test_the_javascript_package_depends_on_nothing():
+    document = sbom.javascript_bill()
+    assert sbom.text(document) == sbom.text(sbom.javascript_bill())
+    assert document["components"] == []
+    assert document["metadata"]["component"]["purl"].startswith("pkg:npm/hearith@")
+
+
 def test_what_is_in_the_pages_is_named():
     document = sbom.page_bill()
     assert sbom.text(document) == sbom.text(sbom.page_bill())
