@@ -5,8 +5,9 @@
  *
  *     (a + b m)(c + d m) / R = r + m (a d + b c + q) / R   (mod m^2)
  *
- * which is seven products of numbers of half the length: a product modulo `m^2` on its own takes a product and a
- * division of numbers of the full length, which cost V8 about twice that. Nothing of it is constant time.
+ * which is seven products of numbers of half the length, and six for a square. A product modulo `m^2` on its own takes
+ * a product and a division of the full length: in V8, modulo the squares of 1024 and of 2048 bits, 1.2 times as long as
+ * this, and 1.4 times as long as this for a square. Nothing of it is constant time.
  */
 
 import { bitLength, digits, mod } from "./bigint.ts";
