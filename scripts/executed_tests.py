@@ -29,7 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 EXECUTED, FAILED, IGNORED = "", "failed", "ignored"
 #: Folders that pytest and vitest are started in.
-FOLDERS = ("", "crates/python", "scripts", "verifier", "web")
+FOLDERS = ("", "crates/python", "packages/js", "scripts", "verifier", "web")
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 FINISHED = re.compile(r"\s+Finished ")
