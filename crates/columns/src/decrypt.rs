@@ -189,7 +189,7 @@ fn decrypt_column(
     let present = Present::read(key, column, batch)?;
     present.check_coprime(key, column)?;
     let parts = column.parts.len();
-    let values = decode(key, column, &present, &decrypt(column, &present)?)?;
+    let values = decode(key, column, &present, &decrypt(column, &present)?, &companions)?;
     let mut cells = vec![vec![Cell::Null; batch.num_rows()]; parts];
     for (values, &row) in values.chunks_exact(parts).zip(&present.rows) {
         for (part, cell) in judge(column, values, &companions, row).into_iter().enumerate() {
@@ -207,10 +207,15 @@ fn decode(
     column: &EncryptedColumn,
     present: &Present,
     plaintexts: &Plaintexts,
+    companions: &[&UInt64Array],
 ) -> Result<Vec<Option<Signed>>, Error> {
     let fault = |error| ciphers::bad(column, &present.rows, error);
     match column.encoding {
-        Encoding::Slots => column.layout()?.unpack(key, plaintexts).map_err(fault),
+        Encoding::Slots => {
+            let most = |&row: &usize| companions.iter().map(|added| added.value(row)).max().unwrap_or(0);
+            let additions: Vec<u64> = present.rows.iter().map(most).collect();
+            column.layout()?.unpack(key, plaintexts, &additions).map_err(fault)
+        }
         _ => {
             let values = decode_signed(key, plaintexts).map_err(fault)?;
             Ok(values.into_iter().map(Some).collect())

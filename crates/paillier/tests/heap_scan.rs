@@ -385,7 +385,7 @@ fn encodings(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Stri
         drop(decoded.iter().map(|number| Zeroizing::new(number.to_decimal_string(2))).collect::<Vec<_>>());
         drop(decoded.clone());
         let packed = layout.pack(public, &NUMBERS).unwrap();
-        drop(layout.unpack(public, &packed).unwrap());
+        drop(layout.unpack(public, &packed, &vec![1; packed.len()]).unwrap());
         let phe: Vec<Number> = NUMBERS.iter().map(|&number| Number::from(number).with_exponent(-3).unwrap()).collect();
         let (encoded, exponents) = phe_json::encode(public, &phe).unwrap();
         drop(phe_json::decode(public, &encoded, &exponents).unwrap());

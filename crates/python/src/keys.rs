@@ -349,9 +349,16 @@ impl PrivateKey {
         Ok((PyByteArray::new(py, &data), width))
     }
 
-    /// The signed integers in the slots of ciphertexts, packed, or the number of the first row that overflowed its layout.
-    fn decrypt_slots<'py>(&self, py: Python<'py>, layout: &SlotLayout, numbers: &Ciphertexts) -> PyResult<Packed<'py>> {
-        let (data, width) = layout.open(py, self, &numbers.0)?;
+    /// The signed integers in the slots of ciphertexts that are sums of `additions` rows each, packed, or the number of the
+    /// first row that overflowed its layout.
+    fn decrypt_slots<'py>(
+        &self,
+        py: Python<'py>,
+        layout: &SlotLayout,
+        numbers: &Ciphertexts,
+        additions: u64,
+    ) -> PyResult<Packed<'py>> {
+        let (data, width) = layout.open(py, self, &numbers.0, additions)?;
         Ok((PyByteArray::new(py, &data), width))
     }
 }

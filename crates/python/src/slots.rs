@@ -39,17 +39,19 @@ impl SlotLayout {
 }
 
 impl SlotLayout {
-    /// Decrypts and unpacks.
+    /// Decrypts and unpacks sums of so many rows.
     ///
     /// # Errors
-    /// The first row whose content lies outside the layout.
+    /// The first row whose content lies outside the layout, or the first of all if it is for fewer rows.
     pub(crate) fn open(
         &self,
         py: Python<'_>,
         key: &PrivateKey,
         numbers: &hearith_paillier::Ciphertexts,
+        additions: u64,
     ) -> PyResult<(Zeroizing<Vec<u8>>, usize)> {
-        let slots = threads::run(py, || self.0.unpack(key.0.public(), &key.0.decrypt(numbers)?))?;
+        let additions = vec![additions; numbers.len()];
+        let slots = threads::run(py, || self.0.unpack(key.0.public(), &key.0.decrypt(numbers)?, &additions))?;
         let slots = slots.map_err(errors::operation)?;
         let overflow = slots.iter().position(Option::is_none);
         if let Some(slot) = overflow {

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hearith as he
+from hearith import _native
+from hearith._integers import packed, unpack
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -373,3 +375,25 @@ class TestSecretWeights:
             with pytest.raises(RangeError, match="the total weight is none"):
                 aggregator.mean(private, forged)
         assert aggregator.mean(private, zero).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5])
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_slots_give_no_numbers_beyond_their_headroom(keys, most, rows):
+    """The sum of more rows than a layout is for carries from slot to slot, and looks like numbers."""
+    public, private = keys
+    layout = _native.SlotLayout(public.bits, 3, 1000, most)
+    values = np.tile(np.array([1000, -1000, 7], dtype=np.int64), rows)
+    with packed(values) as (data, width):
+        encrypted = public.native.encrypt(layout.pack(public.native, data, width))
+    total = public.native.sum_groups(encrypted, [list(range(rows))])
+    if rows <= most:
+        assert unpack(*private.native.decrypt_slots(layout, total, rows)).tolist() == [
+            1000 * rows,
+            -1000 * rows,
+            7 * rows,
+        ]
+        return
+    with pytest.raises(RangeError, match="overflowed its slots") as caught:
+        private.native.decrypt_slots(layout, total, rows)
+    assert caught.value.kind == "overflow"

@@ -26,7 +26,7 @@ const SLOT_LIMBS: usize = 4;
 /// let layout = SlotLayout::new(public.bits(), 2, 1_000_000, 1000)?;
 /// let rows = public.encrypt(&layout.pack(public, &[250_000, -3, /* row 1 */ 1_000_000, -4])?)?;
 /// let totals = private.decrypt(&public.sum(&rows)?)?;
-/// let totals: Vec<String> = layout.unpack(public, &totals)?.iter().flatten().map(|total| total.to_string()).collect();
+/// let totals: Vec<String> = layout.unpack(public, &totals, &[2])?.iter().flatten().map(|total| total.to_string()).collect();
 /// assert_eq!(totals, ["1250000", "-7"]);
 /// # Ok(())
 /// # }
@@ -35,6 +35,7 @@ const SLOT_LIMBS: usize = 4;
 pub struct SlotLayout {
     slots: usize,
     range: u128,
+    max_additions: u64,
     value_bits: u32,
     addition_bits: u32,
 }
@@ -53,7 +54,7 @@ impl SlotLayout {
         // range < 2^value_bits and max_additions <= 2^addition_bits, so sums stay below the product of both powers.
         let value_bits = u128::BITS - range.leading_zeros();
         let addition_bits = u64::BITS - (max_additions - 1).leading_zeros();
-        let layout = SlotLayout { slots, range, value_bits, addition_bits };
+        let layout = SlotLayout { slots, range, max_additions, value_bits, addition_bits };
         let (slot_bits, fits) = (layout.slot_bits(), layout.fitting(key_bits));
         if slots <= fits { Ok(layout) } else { Err(ErrorKind::DoesNotFit { slots, slot_bits, key_bits, fits }.into()) }
     }
@@ -79,6 +80,11 @@ impl SlotLayout {
     /// The largest magnitude that [`SlotLayout::pack`] takes.
     pub fn range(&self) -> u128 {
         self.range
+    }
+
+    /// The most rows that may be added up.
+    pub fn max_additions(&self) -> u64 {
+        self.max_additions
     }
 
     /// Bits of one number's magnitude.
@@ -122,21 +128,35 @@ impl SlotLayout {
 
     /// The numbers in the slots of plaintexts, `slots` numbers a row one after another. Constant time in the values.
     ///
-    /// All slots of a row are `None` if the plaintext is none that sums within the layout's headroom can make: some slot
-    /// has overflowed, or the plaintext was packed otherwise.
+    /// `additions` says of each plaintext how many packed rows it is the sum of, a row times `w` counting `w` times. A
+    /// sum of more than [`SlotLayout::max_additions`] rows can carry from slot to slot unseen, so the plaintext alone
+    /// does not tell.
+    ///
+    /// All slots of a row are `None` if it is the sum of more rows than that, or if the plaintext is none that sums within
+    /// the layout's headroom can make: some slot has overflowed, or the plaintext was packed otherwise.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey).
-    pub fn unpack(&self, key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Option<Signed>>, Error> {
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) unless there are as many
+    /// `additions` as plaintexts.
+    pub fn unpack(
+        &self,
+        key: &PublicKey,
+        plaintexts: &Plaintexts,
+        additions: &[u64],
+    ) -> Result<Vec<Option<Signed>>, Error> {
         check_key(key.id(), plaintexts.key_id())?;
+        if additions.len() != plaintexts.len() {
+            return Err(ErrorKind::Lengths { left: additions.len(), right: plaintexts.len() }.into());
+        }
         if self.check_key_length(key).is_err() {
             return Ok(vec![None; plaintexts.len() * self.slots]);
         }
         let offsets = Batch::repeat(&self.offset(key), plaintexts.len());
         let raised = key.root().add(plaintexts.batch(), &offsets);
         let mut numbers = Vec::with_capacity(plaintexts.len() * self.slots);
-        for row in raised.rows() {
-            let inside = !has_bits_from(row, self.slots as u32 * self.slot_bits());
+        for (row, &additions) in raised.rows().zip(additions) {
+            let fits = !has_bits_from(row, self.slots as u32 * self.slot_bits());
+            let inside = fits && additions <= self.max_additions;
             numbers.extend((0..self.slots).map(|slot| inside.then(|| self.take(row, slot))));
         }
         Ok(numbers)

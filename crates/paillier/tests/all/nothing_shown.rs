@@ -64,7 +64,7 @@ fn numbers_are_not_shown() {
         silent(plaintexts.batch());
         silent(&public.encrypt(&plaintexts));
         let layout = SlotLayout::new(public.bits(), 1, i128::MAX as u128, 1).unwrap();
-        silent(&layout.unpack(public, &layout.pack(public, &[CANARY]).unwrap()));
+        silent(&layout.unpack(public, &layout.pack(public, &[CANARY]).unwrap(), &[1]));
         silent(&Number::from(CANARY));
         silent(&Number::from_f64(CANARY as f64));
         silent(&phe_json::decode(public, &plaintexts, &[0, 0]));

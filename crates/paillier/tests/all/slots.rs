@@ -2,11 +2,11 @@
 
 use crate::common::{self, decrypt_small, engines, key, some_keys};
 use hearith_paillier::encoding::{Signed, SlotLayout};
-use hearith_paillier::{ErrorKind, PrivateKey, Variant};
+use hearith_paillier::{Ciphertexts, ErrorKind, PrivateKey, Variant};
 use proptest::prelude::*;
 
-fn unpacked(key: &PrivateKey, layout: SlotLayout, c: &hearith_paillier::Ciphertexts) -> Vec<Option<Signed>> {
-    layout.unpack(key.public(), &key.decrypt(c).unwrap()).unwrap()
+fn unpacked(key: &PrivateKey, layout: SlotLayout, c: &Ciphertexts, additions: &[u64]) -> Vec<Option<Signed>> {
+    layout.unpack(key.public(), &key.decrypt(c).unwrap(), additions).unwrap()
 }
 
 proptest! {
@@ -29,9 +29,9 @@ proptest! {
             let values: Vec<i128> =
                 (0..slots * additions as usize).map(|at| choices[picks[at % picks.len()]]).collect();
             let packed = layout.pack(key.public(), &values).unwrap();
-            prop_assert_eq!(layout.unpack(key.public(), &packed).unwrap(), values.iter().map(|&v| Some(v.into())).collect::<Vec<_>>());
+            prop_assert_eq!(layout.unpack(key.public(), &packed, &vec![1; additions as usize]).unwrap(), values.iter().map(|&v| Some(v.into())).collect::<Vec<_>>());
             let total = key.public().sum(&key.public().encrypt(&packed).unwrap()).unwrap();
-            for (slot, found) in unpacked(key, layout, &total).into_iter().enumerate() {
+            for (slot, found) in unpacked(key, layout, &total, &[additions]).into_iter().enumerate() {
                 let column = values.iter().skip(slot).step_by(slots);
                 let expected = column.clone().try_fold(0i128, |sum, &value| sum.checked_add(value));
                 let found = found.expect("inside the headroom");
@@ -46,6 +46,44 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Sums of any number of rows: the right numbers within the headroom, none beyond it, whatever the plaintext looks like.
+    #[test]
+    fn sums_of_more_rows_than_the_layout_is_for_have_no_numbers(
+        range in prop_oneof![1u128..4, 1000u128..1050, any::<u64>().prop_map(u128::from)],
+        most in 1u64..9,
+        rows in 1usize..20,
+        picks in proptest::collection::vec(0usize..4, 60),
+    ) {
+        let choices = [range as i128, -(range as i128), range as i128 / 2, 0];
+        for key in some_keys() {
+            let public = key.public();
+            let layout = SlotLayout::new(512, 3, range, most).unwrap();
+            let values: Vec<i128> = (0..3 * rows).map(|at| choices[picks[at % picks.len()]]).collect();
+            let total = public.sum(&public.encrypt(&layout.pack(public, &values).unwrap()).unwrap()).unwrap();
+            let sum = |slot: usize| values.iter().skip(slot).step_by(3).sum::<i128>();
+            let expected = (0..3).map(|slot| (rows as u64 <= most).then(|| Signed::from(sum(slot))));
+            prop_assert_eq!(unpacked(key, layout, &total, &[rows as u64]), expected.collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The case that was reported: a layout for one row, and the sum of two that fits all slots together.
+#[test]
+fn a_layout_for_one_row_gives_no_sum_of_two() {
+    for key in some_keys() {
+        let public = key.public();
+        let layout = SlotLayout::new(512, 2, 1000, 1).unwrap();
+        let total = public.sum(&public.encrypt(&layout.pack(public, &[1000, 1, 1000, 1]).unwrap()).unwrap()).unwrap();
+        assert_eq!(unpacked(key, layout, &total, &[2]), [None, None]);
+        // What the plaintext alone says.
+        let wrong = unpacked(key, layout, &total, &[1]);
+        assert_eq!(wrong, [Some(Signed::from(2000 - 2048)), Some(Signed::from(3))]);
     }
 }
 
@@ -71,7 +109,7 @@ fn full_headroom_in_every_slot() {
                     let total = public.multiply(&c, &[i128::from(additions)]).unwrap();
                     let expected = values.iter().map(|&value| Some((value * i128::from(additions)).into()));
                     assert_eq!(
-                        unpacked(&key, layout, &total),
+                        unpacked(&key, layout, &total, &[additions]),
                         expected.collect::<Vec<_>>(),
                         "{bits} bits, range {range}"
                     );
@@ -89,12 +127,12 @@ fn overflowing_rows_are_seen_when_they_leave_the_layout() {
         let values = [1000, -1000, 1000, 1, 2, 3];
         let c = public.encrypt(&layout.pack(public, &values).unwrap()).unwrap();
         // The top slot leaves its place; the other row stays.
-        let found = unpacked(key, layout, &public.multiply(&c, &[1 << 20, 1]).unwrap());
+        let found = unpacked(key, layout, &public.multiply(&c, &[1 << 20, 1]).unwrap(), &[4, 1]);
         let kept = |value: i128| Some(Signed::from(value));
         assert_eq!(found, [None, None, None, kept(1), kept(2), kept(3)]);
         // Nor is a residue from the middle of the range the work of this layout.
         let far = common::plaintexts(public, &[common::modulus(public) / 2u32]);
-        assert_eq!(layout.unpack(public, &far).unwrap(), [None, None, None]);
+        assert_eq!(layout.unpack(public, &far, &[1]).unwrap(), [None, None, None]);
     }
 }
 
@@ -113,7 +151,9 @@ fn values_and_keys_that_do_not_suit_are_refused() {
         let refused = ErrorKind::DoesNotFit { slots: 40, slot_bits: 25, key_bits: 512, fits: 20 };
         assert_eq!(wide.pack(public, &[0; 40]), Err(refused.into()));
         let one = layout.pack(public, &[1, 2]).unwrap();
-        assert_eq!(wide.unpack(public, &one).unwrap(), vec![None; 40]);
+        let refused = ErrorKind::Lengths { left: 2, right: 1 };
+        assert_eq!(layout.unpack(public, &one, &[1, 1]), Err(refused.into()));
+        assert_eq!(wide.unpack(public, &one, &[1]).unwrap(), vec![None; 40]);
     }
 }
 

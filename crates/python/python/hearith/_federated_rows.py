@@ -44,8 +44,8 @@ class Scheme(Protocol, Generic[Rows]):
     def check(self, rows: Rows) -> None:
         """Raises `CiphertextError` if there are too few ciphertexts, or too many."""
 
-    def decrypt(self, private: Any, rows: Rows, progress: bool) -> Integers:
-        """The integers of an update, and perhaps more behind them."""
+    def decrypt(self, private: Any, rows: Rows, additions: int, progress: bool) -> Integers:
+        """The integers of an update that is the sum of so many, and perhaps more behind them."""
         ...
 
 
@@ -105,12 +105,16 @@ class Slotted:
         if len(rows) != self.ciphertexts:
             raise CiphertextError(f"an update of {len(rows)} ciphertexts, not {self.ciphertexts}", kind="lengths")
 
-    def decrypt(self, private: Any, rows: _native.Ciphertexts, progress: bool) -> Integers:
-        """The integers of an update, and zeros behind them."""
+    def decrypt(self, private: Any, rows: _native.Ciphertexts, additions: int, progress: bool) -> Integers:
+        """The integers of an update that is the sum of so many, and zeros behind them.
+
+        Raises:
+            RangeError: it is the sum of more than there is headroom for.
+        """
         found: list[Integers] = []
         for start, stop in pieces(len(rows), progress, "decrypting"):
             with rows_from(start):
-                found.append(unpack(*private.native.decrypt_slots(self._layout, rows.range(start, stop))))
+                found.append(unpack(*private.native.decrypt_slots(self._layout, rows.range(start, stop), additions)))
         return joined_integers(found)
 
 
@@ -153,6 +157,6 @@ class Whole:
         if len(rows) != self._size or rows.bits not in (None, self._bits):
             raise CiphertextError(f"an update of {len(rows)} numbers of {rows.bits} bits", kind="lengths")
 
-    def decrypt(self, private: Any, rows: _native.BfvVector, progress: bool) -> Integers:
-        """The integers of an update."""
+    def decrypt(self, private: Any, rows: _native.BfvVector, additions: int, progress: bool) -> Integers:
+        """The integers of an update, whose headroom BFV's vectors know themselves."""
         return unpack(*private.native.decrypt(rows))

@@ -356,7 +356,10 @@ class Aggregator:
         """The weighted sums and the total weight."""
         self._check_key(private.id)
         self._check(update)
-        found, weight = self._scheme.decrypt(private, update.rows(self._scheme), progress), update.weight
+        weight = update.weight
+        # A slot holds numbers of the largest weight; a total weight stands for that many of them.
+        additions = weight if self._secret else -(-weight // self._max_weight)
+        found = self._scheme.decrypt(private, update.rows(self._scheme), additions, progress)
         if self._secret:
             weight = int(found[self.size])
             if not update.weight <= weight <= update.weight * self._max_weight:
