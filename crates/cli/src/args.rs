@@ -172,6 +172,9 @@ pub struct Keygen {
     /// Share a Paillier key: of L trustees, at most 20, any W decrypt; takes minutes
     #[arg(long, value_name = "W/L")]
     pub shares: Option<Sharing>,
+    /// Make a key that signs tables: DIR/signing-public.json and DIR/signing-private.json
+    #[arg(long, conflicts_with_all = ["scheme", "set", "bits", "variant", "shares"])]
+    pub signing: bool,
     /// Encrypt the private key under a passphrase, from the terminal or as given below
     #[arg(long)]
     pub passphrase: bool,
@@ -253,6 +256,9 @@ pub struct Encrypt {
     /// The encrypted table, Parquet; - for standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// Sign the table with this key (`hearith keygen --signing`)
+    #[arg(long, value_name = "FILE")]
+    pub sign: Option<PathBuf>,
     /// How a CSV input is written.
     #[command(flatten)]
     pub csv: Csv,
@@ -280,6 +286,9 @@ pub struct Describe {
     /// The encrypted table, Parquet; - for standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// Sign the table with this key (`hearith keygen --signing`)
+    #[arg(long, value_name = "FILE")]
+    pub sign: Option<PathBuf>,
 }
 
 /// `hearith sum`.
@@ -318,6 +327,12 @@ pub struct Sum {
     /// The encrypted totals, Parquet; - for standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+    /// Sign the totals with this key (`hearith keygen --signing`)
+    #[arg(long, value_name = "FILE")]
+    pub sign: Option<PathBuf>,
+    /// Who must have signed the tables.
+    #[command(flatten)]
+    pub signers: Signers,
     /// A service that computes instead.
     #[command(flatten)]
     pub remote: Remote,
@@ -350,6 +365,9 @@ pub struct Decrypt {
     /// Believe a device without a check. DANGEROUS: a faulty one gives the key away
     #[arg(long, conflicts_with_all = ["check", "remote"])]
     pub unchecked_device: bool,
+    /// Who must have signed the table.
+    #[command(flatten)]
+    pub signers: Signers,
     /// A service that computes instead.
     #[command(flatten)]
     pub remote: Remote,
@@ -367,6 +385,9 @@ pub struct DecryptShare {
     /// The shares of their decryption, a Parquet file
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Who must have signed the totals.
+    #[command(flatten)]
+    pub signers: Signers,
 }
 
 /// `hearith combine`.
@@ -387,6 +408,12 @@ pub struct Combine {
     /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
+    /// Write X.mean behind each sum X of totals: the sum by the number of encrypted values
+    #[arg(long)]
+    pub mean: bool,
+    /// Who must have signed the totals.
+    #[command(flatten)]
+    pub signers: Signers,
 }
 
 /// How a private key is shared, `W/L`.
@@ -431,6 +458,9 @@ pub struct ProveDecryption {
     /// The proof, a Parquet file
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Who must have signed the totals.
+    #[command(flatten)]
+    pub signers: Signers,
 }
 
 /// `hearith verify`.
@@ -458,6 +488,20 @@ pub struct VerifyDecryption {
     /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
+    /// Write X.mean behind each sum X of totals: the sum by the number of encrypted values
+    #[arg(long)]
+    pub mean: bool,
+    /// Who must have signed the totals.
+    #[command(flatten)]
+    pub signers: Signers,
+}
+
+/// Who must have signed what is read.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Signers {
+    /// Reject what no holder of this key signed, or what was changed since; may be repeated
+    #[arg(long, value_name = "PUBLIC")]
+    pub require_signature: Vec<PathBuf>,
 }
 
 /// A service and how to reach it.
@@ -514,6 +558,9 @@ pub struct Inspect {
     /// A key or an encrypted table; - for a table on standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Who must have signed the table.
+    #[command(flatten)]
+    pub signers: Signers,
 }
 
 /// `hearith engines`.

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use hearith_columns::{Combiner, Error, ErrorKind, TableDigest};
 
 use crate::args::Combine;
-use crate::decrypt::{Overflows, shown, sink};
+use crate::decrypt::{Beside, Overflows, shown, sink};
 use crate::failure::{Failure, eprint_line};
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::KeyFile;
@@ -13,6 +13,7 @@ use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing::{self, Signers};
 
 /// Decrypts a table with the shares of enough trustees. Those that are wrong are told of and left aside.
 pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
@@ -21,7 +22,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let source = table.source()?;
     let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
     let schema = source.schema();
-    let digest = digest(&table, rows_at_a_time)?;
+    let digest = digest(&table, rows_at_a_time, &Signers::read(&command.signers)?)?;
     let mut combiner =
         Combiner::new(&verification, &schema, digest).map_err(|error| Failure::at(&table.name, error))?;
     let mut shares = Vec::with_capacity(command.shares.len());
@@ -31,8 +32,10 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     combiner.check_enough().map_err(|error| Failure::at(&table.name, error))?;
     let mut inputs = vec![&*command.input, &*command.key];
     inputs.extend(command.shares.iter().map(|path| &**path));
-    let (mut sink, format) =
-        sink(command.out.as_deref(), command.format, &inputs, (&combiner.schema(), combiner.wide()))?;
+    inputs.extend(signing::files(&None, &command.signers));
+    let means = Beside::new(command.mean, &table.name, &schema, &combiner.schema())?;
+    let columns = means.columns(&combiner.schema(), combiner.wide());
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
@@ -56,7 +59,8 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
                 for error in combined.wrong {
                     eprint_line(&format!("{}: left aside", at(error)));
                 }
-                pass(shown(&combined.decrypted, format).map_err(at)?)?;
+                let numbers = shown(&combined.decrypted, format);
+                pass(numbers.and_then(|numbers| means.of(&piece.batch, numbers)).map_err(at)?)?;
                 overflows.note(&combined.decrypted, &piece);
                 rows = piece.end_row();
                 progress.set(piece.position, rows);

@@ -19,6 +19,7 @@ use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
 /// Decrypts a table. As text it is complete even when totals overflowed, with a mark in their
@@ -34,6 +35,8 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     };
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
+    let signers = Signers::read(&command.signers)?;
+    signers.admit(&table, session.slow_rows(fixed_bytes(&source.schema())))?;
     let trust = session.trust(command.unchecked_device)?;
     let mut device = match (session.device, &key) {
         (Some(kind), Some(key)) => Some(load(kind, key, trust)?),
@@ -51,8 +54,9 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         _ => unreachable!("either a key was read or a service asked"),
     };
     let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;
-    let inputs = [&*command.input, &*command.key];
-    let means = Beside::new(command, &table.name, &source.schema(), &decryptor.schema())?;
+    let mut inputs = vec![&*command.input, &*command.key];
+    inputs.extend(signing::files(&None, &command.signers));
+    let means = Beside::new(command.mean, &table.name, &source.schema(), &decryptor.schema())?;
     let columns = means.columns(&decryptor.schema(), decryptor.wide());
     let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
 
@@ -63,7 +67,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         None if remote.is_some() => session.remote_rows(fixed_bytes(&source.schema())),
         None => session.slow_rows(fixed_bytes(&source.schema())),
     };
-    let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
+    let pieces = ReadAhead::start(signers.pieces(&table, source, rows_at_a_time)?);
     let progress = Progress::start("decrypting", length);
     let (mut rows, mut overflows) = (0, Overflows::default());
     write_behind(
@@ -96,8 +100,8 @@ pub(crate) struct Beside(Option<Means>);
 
 impl Beside {
     /// Of a table of this name and schema, decrypted into that one.
-    pub(crate) fn new(command: &Decrypt, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, Failure> {
-        let means = command.mean.then(|| Means::of(table, numbers)).transpose();
+    pub(crate) fn new(asked: bool, name: &str, table: &Schema, numbers: &Schema) -> Result<Self, Failure> {
+        let means = asked.then(|| Means::of(table, numbers)).transpose();
         means.map(Self).map_err(|error| Failure::at(name, error))
     }
 

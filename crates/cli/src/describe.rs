@@ -10,6 +10,7 @@ use crate::pipeline::{ReadAhead, write_each};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing;
 use crate::sink::Sink;
 
 /// Bytes of a batch.
@@ -21,8 +22,11 @@ pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), Failure> 
     let source = table.source()?;
     let original = like.source()?.schema();
     let describer = Describer::new(&source.schema(), &original).map_err(|error| Failure::at(&table.name, error))?;
-    let output = Output::create(&command.out, &[&command.input, &command.like])?;
-    let mut sink = Sink::parquet(output, describer.schema())?;
+    let sign = signing::key(session, command.sign.as_deref())?;
+    let mut taken = vec![&*command.input, &*command.like];
+    taken.extend(command.sign.as_deref());
+    let output = Output::create(&command.out, &taken)?;
+    let mut sink = Sink::signed_parquet(output, describer.schema(), sign)?;
 
     let mut watch = Stopwatch::start();
     let progress = Progress::start("describing", Length::Rows(source.rows()));

@@ -8,15 +8,17 @@ use crate::args::{Encrypt, Setting, all};
 use crate::computing::Computing;
 use crate::device::failure;
 use crate::failure::Failure;
-use crate::input::Table;
+use crate::input::{Piece, Table};
 use crate::keys::AnyKey;
 use crate::lattice;
 use crate::output::Output;
+use crate::partitions::Partitions;
 use crate::pipeline::{ReadAhead, write_each};
 use crate::plan::Planned;
 use crate::progress::Progress;
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing;
 use crate::sink::Sink;
 
 /// Encrypts columns of a table.
@@ -39,8 +41,9 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let table = open(&mut planned, rows)?;
     let encryptor =
         Encryptor::new(encryption, &table.schema, &options(command)?).map_err(|error| table.failure(error))?;
+    let sign = signing::key(session, command.sign.as_deref())?;
     let output = Output::create(&command.out, &inputs(command))?;
-    let mut sink = Sink::parquet(output, encryptor.schema())?;
+    let mut sink = Sink::signed_parquet(output, encryptor.schema(), sign)?;
 
     let mut watch = Stopwatch::start();
     let progress = Progress::start("encrypting", table.length);
@@ -60,7 +63,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
 /// The files that are read, which no output may replace.
 pub(crate) fn inputs(command: &Encrypt) -> Vec<&Path> {
     let files = [&*command.input, &*command.key];
-    files.into_iter().chain(command.plan.as_deref()).collect()
+    files.into_iter().chain(command.plan.as_deref()).chain(command.sign.as_deref()).collect()
 }
 
 /// Opens the table to encrypt.
@@ -69,9 +72,24 @@ pub(crate) fn open(planned: &mut Planned, rows: usize) -> Result<Table, Failure>
     let command = &planned.command;
     let table = Table::read(&command.input, rows, &dialect, &command.columns())?;
     match table.is_csv || command.csv.is_default() {
-        true => planned.table(table),
+        true => {
+            let table = partitioned(table, &command.input);
+            planned.table(table)
+        }
         false => Err(Failure::at(&table.name, "a Parquet file, but options say how a CSV file is written")),
     }
+}
+
+/// The table with the columns that are in the names of its folders.
+fn partitioned(table: Table, path: &Path) -> Table {
+    let mut partitions = Partitions::of(path, &table.schema);
+    let (schema, file) = (partitions.schema(&table.schema), table.name.clone());
+    let pieces = table.pieces.map(move |piece| {
+        let piece = piece?;
+        let batch = partitions.to(&piece.batch).map_err(|error| Failure::at(&file, error))?;
+        Ok(Piece { batch, ..piece })
+    });
+    Table { schema, pieces: Box::new(pieces), ..table }
 }
 
 pub(crate) fn options(command: &Encrypt) -> Result<EncryptOptions, Failure> {

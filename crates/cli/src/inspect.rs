@@ -8,7 +8,7 @@ use std::path::Path;
 use arrow_schema::Field;
 use hearith_columns::lattice::{LatticeColumn, lattice_columns};
 use hearith_columns::metadata::counts_rows;
-use hearith_columns::{Encoding, EncryptedColumn, Part, encrypted_columns};
+use hearith_columns::{Encoding, EncryptedColumn, Part, VerifyingKey, encrypted_columns};
 use hearith_paillier::encoding::format_decimal;
 use hearith_paillier::{EncryptedJwk, KeyId, MIN_SECURE_BITS, PublicKey, Weakness};
 use serde_json::{Value, json};
@@ -18,19 +18,21 @@ use crate::args::Inspect;
 use crate::dghv;
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
-use crate::input::ParquetFile;
+use crate::input::{ParquetFile, fixed_bytes};
 use crate::keys::{AnyKey, Key, Shown};
 use crate::lattice;
 #[cfg(not(feature = "dghv"))]
 use crate::parts;
 use crate::printable::Printable;
 use crate::session::Session;
+use crate::signing::Signers;
 
 /// Says what a key or an encrypted table is.
 pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
     let path = &command.file;
+    let signers = Signers::read(&command.signers)?;
     let description = match first_byte(path).map_err(|error| Failure::reading(&name(path), error))? {
-        b'P' => describe_table(&ParquetFile::open(path)?)?,
+        b'P' => describe_table(session, &ParquetFile::open(path)?, &signers)?,
         // An encrypted key in compact form begins with the brace of its header in base64url.
         byte if byte == b'{' || byte == b'e' || byte.is_ascii_whitespace() => match Key::show(session, path)? {
             Shown::Key(AnyKey::Paillier(Key::Public(key))) => describe_key(&name(path), "public key", &key, None),
@@ -47,6 +49,7 @@ pub(crate) fn run(session: &Session, command: &Inspect) -> Result<(), Failure> {
                     format!("trustee {} of {}; {} decrypt", share.trustee(), share.trustees(), share.needed());
                 describe_key(&name(path), "share of a private key", share.key(), Some(sharing))
             }
+            Shown::Signs(key, is_private) => describe_signer(&name(path), &key, is_private),
             Shown::Encrypted(key) => describe_encrypted(&name(path), &key),
         },
         #[cfg(feature = "dghv")]
@@ -115,6 +118,15 @@ fn describe_key(file: &str, kind: &str, public: &PublicKey, sharing: Option<Stri
     Description { text, json }
 }
 
+/// A key that signs.
+fn describe_signer(file: &str, key: &VerifyingKey, is_private: bool) -> Description {
+    let kind = if is_private { "private key, signs" } else { "public key of a signer" };
+    let id = key.id().to_string();
+    let text = listed(file, kind, &[("scheme", "ed25519".to_owned()), ("key", id.clone())]);
+    let json = json!({ "kind": kind, "scheme": "ed25519", "key": id });
+    Description { text, json }
+}
+
 /// What shows of a private key without its passphrase; the id is what the file claims.
 fn describe_encrypted(file: &str, key: &EncryptedJwk) -> Description {
     let kind = "encrypted private key";
@@ -143,9 +155,12 @@ pub(crate) fn listed(file: &str, kind: &str, lines: &[(&str, String)]) -> String
     text
 }
 
-fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
+fn describe_table(session: &Session, table: &ParquetFile, signers: &Signers) -> Result<Description, Failure> {
     let source = table.source()?;
     let schema = source.schema();
+    signers.admit(table, session.slow_rows(fixed_bytes(&schema)))?;
+    let signature = source.signature().map_err(|error| Failure::at(&table.name, error))?;
+    let signer = signature.map(|signature| signature.signer().id().to_string());
     let at = |error| Failure::at(&table.name, error);
     let encrypted = match lattice_columns(&schema).map_err(at)? {
         none if none.is_empty() => Encrypted::Paillier(encrypted_columns(&schema).map_err(at)?),
@@ -155,6 +170,10 @@ fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
     let scheme = encrypted.scheme();
     let kind = if scheme.is_none() { "table, not encrypted" } else { "encrypted table" };
     let mut text = format!("{}: {kind}, {rows} rows in {row_groups} row groups\n", Printable(&table.name));
+    if let Some(signer) = &signer {
+        let checked = if signers.are_required() { "" } else { ", which --require-signature would check" };
+        let _ = writeln!(text, "  signed by key {signer}{checked}");
+    }
     let names: Vec<String> = schema.fields().iter().map(|field| Printable(field.name()).to_string()).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut columns = Vec::new();
@@ -168,6 +187,8 @@ fn describe_table(table: &ParquetFile) -> Result<Description, Failure> {
         "scheme": scheme,
         "rows": rows,
         "row_groups": row_groups,
+        "signer": signer,
+        "signature_checked": signers.are_required(),
         "columns": columns,
     });
     Ok(Description { text, json })

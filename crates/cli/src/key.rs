@@ -8,11 +8,12 @@ use zeroize::Zeroizing;
 use crate::args::{Key as Command, KeyFiles};
 use crate::failure::{Failure, name};
 use crate::keygen::private_text;
-use crate::keys::{AnyKey, Key, KeyFile};
+use crate::keys::{AnyKey, AnyKind, Key, KeyFile};
 use crate::lattice;
 use crate::output::{Access, Output};
 use crate::pair::write;
 use crate::session::Session;
+use crate::signing;
 
 /// Writes a key file made of another.
 pub(crate) fn run(session: &Session, command: &Command) -> Result<(), Failure> {
@@ -28,7 +29,7 @@ fn encrypt(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
     if file.kind() == KeyKind::Encrypted {
         return Err(Failure::at(file.name(), "encrypted already: `hearith key decrypt` opens it"));
     }
-    let key = file.any(session)?;
+    let key = file.any_kind(session)?;
     check_private(&key, &files.input)?;
     let output = begin(files, Access::Owner)?;
     let passphrase = session.passphrases.choose(&name(&files.out))?;
@@ -40,32 +41,34 @@ fn decrypt(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
     if file.kind() != KeyKind::Encrypted {
         return Err(Failure::at(file.name(), "not an encrypted key"));
     }
-    let key = file.any(session)?;
+    let key = file.any_kind(session)?;
     check_private(&key, &files.input)?;
     finish(begin(files, Access::Owner)?, &text(&key, None)?)
 }
 
 fn public(session: &Session, files: &KeyFiles) -> Result<(), Failure> {
-    let key = AnyKey::read(session, &files.input)?;
-    let public = match &key {
-        AnyKey::Paillier(key) => key.public().to_jwk(),
-        AnyKey::Lattice(key) => key.public().to_text(),
+    let public = match KeyFile::open(&files.input)?.any_kind(session)? {
+        AnyKind::Encrypts(AnyKey::Paillier(key)) => key.public().to_jwk(),
+        AnyKind::Encrypts(AnyKey::Lattice(key)) => key.public().to_text(),
+        AnyKind::Signs(key) => key.public().to_jwk(),
     };
     finish(begin(files, Access::Usual)?, &public)
 }
 
-fn check_private(key: &AnyKey, path: &Path) -> Result<(), Failure> {
+fn check_private(key: &AnyKind, path: &Path) -> Result<(), Failure> {
     match key {
-        AnyKey::Paillier(Key::Private(_)) | AnyKey::Lattice(lattice::Key::Private(_)) => Ok(()),
+        AnyKind::Encrypts(AnyKey::Paillier(Key::Private(_)) | AnyKey::Lattice(lattice::Key::Private(_)))
+        | AnyKind::Signs(_) => Ok(()),
         _ => Err(Failure::at(name(path), "a public key: there is nothing to encrypt")),
     }
 }
 
 /// A private key as its file holds it, encrypted if there is a passphrase; nothing of a public one.
-fn text(key: &AnyKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
+fn text(key: &AnyKind, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
     match key {
-        AnyKey::Paillier(Key::Private(key)) => private_text(key, passphrase),
-        AnyKey::Lattice(lattice::Key::Private(key)) => lattice::private_text(key, passphrase),
+        AnyKind::Encrypts(AnyKey::Paillier(Key::Private(key))) => private_text(key, passphrase),
+        AnyKind::Encrypts(AnyKey::Lattice(lattice::Key::Private(key))) => lattice::private_text(key, passphrase),
+        AnyKind::Signs(key) => signing::private_text(key, passphrase),
         _ => Ok(Zeroizing::default()),
     }
 }

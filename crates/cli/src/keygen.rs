@@ -1,5 +1,6 @@
 //! `hearith keygen`.
 
+use hearith_columns::SigningKey;
 use hearith_paillier::{DEFAULT_BITS, DEFAULT_ITERATIONS, PrivateKey, SecretText, Variant};
 use hearith_threshold::deal;
 use zeroize::Zeroizing;
@@ -8,16 +9,18 @@ use crate::args::{Keygen, Scheme, Sharing};
 use crate::failure::{Failure, name};
 use crate::keys::hinting;
 use crate::lattice;
-use crate::pair::{JSON, Pair};
+use crate::pair::{JSON, Pair, SIGNING};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::shared_key::{SharedKey, VERIFICATION, share_file};
+use crate::signing;
 
 /// Makes a key pair and writes its two files, or a shared key's.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     check_options(command)?;
     match command.shares {
+        _ if command.signing => signing_pair(session, command),
         None => pair(session, command),
         Some(sharing) => shared(session, command, sharing),
     }
@@ -65,6 +68,18 @@ fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
         }
     };
     session.report(&step);
+    Ok(())
+}
+
+/// Makes a key pair that signs tables.
+fn signing_pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
+    let mut pair = Pair::begin(&command.out, SIGNING, command.force)?;
+    let passphrase = passphrase(session, command, &name(&command.out.join(SIGNING.private)))?;
+    let watch = Stopwatch::start();
+    let key = SigningKey::generate().map_err(Failure::new)?;
+    pair.write(&signing::private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
+    pair.commit()?;
+    session.report(&watch.stop_set(key.public().id(), "ed25519"));
     Ok(())
 }
 

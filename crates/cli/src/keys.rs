@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hearith_bfv::MAX_KEY_TEXT;
-use hearith_columns::EncryptionKey;
+use hearith_columns::{EncryptionKey, SigningKey, VerifyingKey, is_signing_key};
 use hearith_paillier::{EncryptedJwk, Error, ErrorKind, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
 use hearith_threshold::{KeyShare, Verification};
 
@@ -42,10 +42,14 @@ impl KeyFile {
     /// The key, after its passphrase was asked for, with a warning if it is insecure.
     pub(crate) fn any(&self, session: &Session) -> Result<AnyKey, Failure> {
         let key = self.opened(session, |text| self.parse(text, session.policy, session))?;
-        if let AnyKey::Paillier(key) = &key {
+        self.warn(session, &key);
+        Ok(key)
+    }
+
+    fn warn(&self, session: &Session, key: &AnyKey) {
+        if let AnyKey::Paillier(key) = key {
             session.warn_of(&self.name, key.public());
         }
-        Ok(key)
     }
 
     /// The same of Paillier's scheme.
@@ -63,6 +67,37 @@ impl KeyFile {
         }
         let passphrase = session.passphrases.ask(&self.name)?;
         read(&self.text.decrypt(passphrase.first_line()).map_err(|error| self.fault(&error))?)
+    }
+
+    /// A private key that signs, after its passphrase was asked for.
+    pub(crate) fn signing(&self, session: &Session) -> Result<SigningKey, Failure> {
+        self.opened(session, |text| self.signing_in(text))
+    }
+
+    /// The public keys of signers: one, or those of a set.
+    pub(crate) fn signers(&self) -> Result<Vec<VerifyingKey>, Failure> {
+        match self.kind() {
+            KeyKind::Encrypted => {
+                Err(Failure::at(&self.name, "a private key: signatures are checked with public ones"))
+            }
+            _ => VerifyingKey::all_from_jwk(self.text.as_str()).map_err(|error| Failure::at(&self.name, error)),
+        }
+    }
+
+    /// A private key that signs or one that encrypts, after its passphrase was asked for; a public one of the latter.
+    pub(crate) fn any_kind(&self, session: &Session) -> Result<AnyKind, Failure> {
+        let key = self.opened(session, |text| match is_signing_key(text.as_str()) {
+            true => self.signing_in(text).map(AnyKind::Signs),
+            false => self.parse(text, session.policy, session).map(AnyKind::Encrypts),
+        })?;
+        if let AnyKind::Encrypts(key) = &key {
+            self.warn(session, key);
+        }
+        Ok(key)
+    }
+
+    fn signing_in(&self, text: &SecretText) -> Result<SigningKey, Failure> {
+        SigningKey::from_jwk(text.as_str()).map_err(|error| Failure::at(&self.name, error))
     }
 
     /// A trustee's share of a private key.
@@ -106,6 +141,9 @@ impl KeyFile {
     }
 
     fn parse(&self, text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<AnyKey, Failure> {
+        if is_signing_key(text.as_str()) {
+            return Err(Failure::at(&self.name, "a key that signs: this takes one that encrypts"));
+        }
         match hearith_bfv::is_key(text.as_str()) {
             true => lattice::Key::parse(text, session.engine)
                 .map(AnyKey::Lattice)
@@ -129,6 +167,14 @@ pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
 
 /// What is wrong with a public key where a private one is needed.
 pub(crate) const PUBLIC: &str = "a public key: decrypting takes the private key";
+
+/// A key of whatever use.
+pub(crate) enum AnyKind {
+    /// To encrypt with, or to decrypt.
+    Encrypts(AnyKey),
+    /// To sign with.
+    Signs(SigningKey),
+}
 
 /// A key of either scheme.
 pub(crate) enum AnyKey {
@@ -163,6 +209,8 @@ pub(crate) enum Shown {
     Share(KeyShare),
     /// One under a passphrase, which is not asked for.
     Encrypted(EncryptedJwk),
+    /// The public half of one that signs, and whether the private half is there as well.
+    Signs(VerifyingKey, bool),
 }
 
 impl Key {
@@ -177,6 +225,10 @@ impl Key {
         let (text, policy) = (file.text.as_str(), KeyPolicy::AllowInsecure);
         let sharing = |error: hearith_threshold::Error| file.fault_of_sharing(&error);
         match file.kind() {
+            kind if is_signing_key(text) => {
+                let key = VerifyingKey::from_jwk(text).map_err(|error| Failure::at(&file.name, error))?;
+                Ok(Shown::Signs(key, kind == KeyKind::Private))
+            }
             KeyKind::Encrypted => EncryptedJwk::parse(text).map(Shown::Encrypted).map_err(|error| file.fault(&error)),
             KeyKind::Share => KeyShare::from_json(text, policy, session.engine).map(Shown::Share).map_err(sharing),
             KeyKind::Public if text.contains("\"shared\"") => {

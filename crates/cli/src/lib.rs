@@ -61,6 +61,7 @@ mod serving;
 mod session;
 mod shared_key;
 mod shares;
+mod signing;
 mod sink;
 mod sum;
 mod table;

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use hearith_columns::{Checker, Digest, Error, ErrorKind, Opener, TableDigest};
 
 use crate::args::{ProveDecryption, VerifyDecryption};
-use crate::decrypt::{Overflows, shown, sink};
+use crate::decrypt::{Beside, Overflows, shown, sink};
 use crate::failure::Failure;
 use crate::input::{ParquetFile, Rows, fixed_bytes};
 use crate::keys::Key;
@@ -13,6 +13,7 @@ use crate::pipeline::{ReadAhead, write_behind, write_each};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
 /// Writes plaintext and proof of every ciphertext.
@@ -20,15 +21,18 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     let key = Key::read_private(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())))?;
+    let signers = Signers::read(&command.signers)?;
+    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())), &signers)?;
     let opener = Opener::new(&key, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
-    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let mut taken = vec![&*command.input, &*command.key];
+    taken.extend(signing::files(&None, &command.signers));
+    let output = Output::create(&command.out, &taken)?;
     let mut sink = Sink::parquet(output, opener.schema())?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
     let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
-    let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
+    let pieces = ReadAhead::start(signers.pieces(&table, source, rows_at_a_time)?);
     let progress = Progress::start("proving", length);
     let rows = write_each(pieces, &mut sink, &progress, |piece| {
         let made = watch.compute(|| opener.open(&piece.batch));
@@ -46,7 +50,8 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     let (table, proof) = (ParquetFile::open(&command.input)?, ParquetFile::open(&command.proof)?);
     let (source, proofs) = (table.source()?, proof.source()?);
     let (schema, shape) = (source.schema(), proofs.schema());
-    let digest = digest(&table, session.slow_rows(fixed_bytes(&schema)))?;
+    let signers = Signers::read(&command.signers)?;
+    let digest = digest(&table, session.slow_rows(fixed_bytes(&schema)), &signers)?;
     let checker = Checker::new(&key, &schema, &shape, digest).map_err(|error| {
         let of_proof =
             matches!(error.kind(), ErrorKind::NotProofs | ErrorKind::OtherTable { .. } | ErrorKind::Unbinding { .. });
@@ -56,9 +61,11 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
         let what = format!("{} rows, and {} has {}", proofs.rows(), table.name, source.rows());
         return Err(Failure::at(&proof.name, what));
     }
-    let inputs = [&*command.input, &*command.proof, &*command.key];
-    let (mut sink, format) =
-        sink(command.out.as_deref(), command.format, &inputs, (&checker.schema(), checker.wide()))?;
+    let mut inputs = vec![&*command.input, &*command.proof, &*command.key];
+    inputs.extend(signing::files(&None, &command.signers));
+    let means = Beside::new(command.mean, &table.name, &schema, &checker.schema())?;
+    let columns = means.columns(&checker.schema(), checker.wide());
+    let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
@@ -78,7 +85,8 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
                 let proofs = proofs.take(piece.batch.num_rows())?;
                 let checked = watch.compute(|| checker.check(&piece.batch, &proofs)).map_err(at)?;
                 again.update(&piece.batch).map_err(at)?;
-                pass(shown(&checked, format).map_err(at)?)?;
+                let numbers = shown(&checked, format).and_then(|numbers| means.of(&piece.batch, numbers));
+                pass(numbers.map_err(at)?)?;
                 overflows.note(&checked, &piece);
                 rows = piece.end_row();
                 progress.set(piece.position, rows);
@@ -96,13 +104,15 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     Ok(())
 }
 
-/// The digest of a table, which is read once for it.
-pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize) -> Result<Digest, Failure> {
+/// The digest of a table, which is read once for it, and which one of the signers must have signed if there are any.
+pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize, signers: &Signers) -> Result<Digest, Failure> {
     let source = table.source()?;
     let failed = |error: Error| Failure::at(&table.name, error);
     let mut digest = TableDigest::new(&source.schema()).map_err(failed)?;
     for piece in ReadAhead::start(table.pieces(source, rows_at_a_time, None)?) {
         digest.update(&piece?.batch).map_err(failed)?;
     }
-    Ok(digest.finish())
+    let digest = digest.finish();
+    signers.admit_digest(table, &digest)?;
+    Ok(digest)
 }

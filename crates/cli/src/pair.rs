@@ -26,6 +26,8 @@ pub(crate) struct Names {
 /// Keys of FHE over the integers.
 #[cfg(feature = "dghv")]
 pub(crate) const DGHV: Names = Names { public: "public.dghv", private: "private.dghv" };
+/// Keys that sign tables, which may be beside those that encrypt them.
+pub(crate) const SIGNING: Names = Names { public: "signing-public.json", private: "signing-private.json" };
 /// JSON Web Keys.
 pub(crate) const JSON: Names = Names { public: "public.json", private: "private.json" };
 

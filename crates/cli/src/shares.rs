@@ -12,6 +12,7 @@ use crate::pipeline::{ReadAhead, write_each};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
 /// Writes a trustee's shares of the decryption of a table.
@@ -19,15 +20,18 @@ pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failu
     let share = KeyFile::open(&command.share)?.share(session)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())))?;
+    let signers = Signers::read(&command.signers)?;
+    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())), &signers)?;
     let sharer = Sharer::new(&share, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
-    let output = Output::create(&command.out, &[&command.input, &command.share])?;
+    let mut taken = vec![&*command.input, &*command.share];
+    taken.extend(signing::files(&None, &command.signers));
+    let output = Output::create(&command.out, &taken)?;
     let mut sink = Sink::parquet(output, sharer.schema())?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
     let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
-    let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
+    let pieces = ReadAhead::start(signers.pieces(&table, source, rows_at_a_time)?);
     let progress = Progress::start("decrypting", length);
     let rows = write_each(pieces, &mut sink, &progress, |piece| {
         let made = watch.compute(|| sharer.share(&piece.batch));

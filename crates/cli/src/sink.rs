@@ -1,12 +1,13 @@
 //! The forms in which a table is written.
 
 use std::mem;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use hearith_columns::csv::CsvSink;
-use hearith_columns::narrowed;
 use hearith_columns::parquet::{ParquetSink, WriteError};
+use hearith_columns::{SigningKey, narrowed};
 
 use crate::failure::Failure;
 use crate::json_sink::JsonSink;
@@ -47,6 +48,17 @@ impl Sink {
     pub(crate) fn parquet(output: Output, schema: SchemaRef) -> Result<Self, Failure> {
         Self::check_parquet(&output)?;
         Self::new(output, |output| Ok(Form::Parquet(ParquetSink::new(output, schema)?)))
+    }
+
+    /// Begins a Parquet file that is signed with this key, if there is one.
+    pub(crate) fn signed_parquet(
+        output: Output,
+        schema: SchemaRef,
+        key: Option<Arc<SigningKey>>,
+    ) -> Result<Self, Failure> {
+        let Some(key) = key else { return Self::parquet(output, schema) };
+        Self::check_parquet(&output)?;
+        Self::new(output, |output| Ok(Form::Parquet(ParquetSink::signed(output, schema, key)?)))
     }
 
     /// Begins a Parquet file whose columns `wide`, of `Decimal256`, become `Decimal128` if all of their numbers fit.

@@ -15,7 +15,7 @@ use crate::computing::Computing;
 use crate::device::failure;
 use crate::failure::{Failure, eprint_line, name};
 use crate::folders::expanded;
-use crate::input::{ParquetFile, Piece, rows_of};
+use crate::input::{ParquetFile, Piece, Pieces, rows_of};
 use crate::keys::AnyKey;
 use crate::lattice;
 use crate::output::{Output, identity};
@@ -25,6 +25,7 @@ use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
 use crate::selection::{Added, Selection};
 use crate::session::Session;
+use crate::signing::{self, Signers};
 use crate::sink::Sink;
 
 /// Bytes of a batch: enough rows for groups to have several.
@@ -52,10 +53,9 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         (None, None) => Arc::new(key.public().clone()),
     };
     let Inputs { files, mut alignment, mut totals, rows } = Inputs::open(&adding, command)?;
-    let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
-    taken.push(&command.key);
-    let output = Output::create(&command.out, &taken)?;
-    let mut sink = Sink::parquet(output, totals.schema())?;
+    let sign = signing::key(session, command.sign.as_deref())?;
+    let output = Output::create(&command.out, &taken(command))?;
+    let mut sink = Sink::signed_parquet(output, totals.schema(), sign)?;
 
     let mut watch = Stopwatch::start();
     let progress = Progress::start("adding", Length::Rows(rows));
@@ -93,6 +93,12 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         Some(it) => step.withholding(Withheld { groups: it.groups, rows: it.rows, totals: it.totals }),
     });
     Ok(())
+}
+
+/// The files that are read, which no output may replace.
+pub(crate) fn taken(command: &Sum) -> Vec<&Path> {
+    let read = command.input.iter().chain([&command.key]).map(PathBuf::as_path);
+    read.chain(signing::files(&command.sign, &command.signers)).collect()
 }
 
 /// Says so where copies of a table cannot be told from other tables.
@@ -136,22 +142,26 @@ pub(crate) struct File {
     pub(crate) table: ParquetFile,
     /// Its schema with the columns that are computed.
     pub(crate) schema: SchemaRef,
+    /// Without them.
+    plain: Schema,
     needed: HashSet<String>,
     conditions: Option<BoundPredicate>,
     partitions: Partitions,
     added: Added,
+    signers: Signers,
 }
 
 impl Inputs {
     /// Opens all files before the first is read: what does not add up is told at once.
     fn open(key: &Arc<dyn Compute>, command: &Sum) -> Result<Self, Failure> {
         let (mut tables, mut rows) = (Vec::new(), 0_u64);
+        let signers = Signers::read(&command.signers)?;
         for path in &command.input {
             let table = ParquetFile::open(path)?;
             let source = table.source()?;
             rows = rows.saturating_add(source.rows());
             encrypted_columns(&source.schema()).map_err(|error| Failure::at(&table.name, error))?;
-            let partitions = Partitions::of(path, &source.schema());
+            let partitions = partitions(path, &source.schema(), &signers);
             tables.push((table, partitions.schema(&source.schema()), partitions));
         }
         let Some((first, schema, _)) = tables.first() else { return Err(Failure::new("no table to add up")) };
@@ -183,13 +193,34 @@ impl Inputs {
             warn_of_copies(&table.name, &schema)?;
             let needed = totals.needed(&schema);
             started = Some(totals);
-            files.push(File::new(table, (&schema, extended), needed, &command.conditions, (partitions, added))?);
+            let file = File::new(table, (&schema, extended), needed, &command.conditions, (partitions, added))?;
+            files.push(file.signed_by(&signers));
         }
         match started {
             Some(totals) => Ok(Self { files, alignment, totals, rows }),
             None => Err(Failure::new("no table to add up")),
         }
     }
+}
+
+/// The columns in the names of a file's folders; none where tables must be signed, since nobody signs those.
+pub(crate) fn partitions(path: &Path, schema: &Schema, signers: &Signers) -> Partitions {
+    match signers.are_required() {
+        true => Partitions::default(),
+        false => Partitions::of(path, schema),
+    }
+}
+
+/// Pieces with these columns alone.
+fn only(pieces: Pieces, names: HashSet<String>) -> Pieces {
+    Box::new(pieces.map(move |piece| {
+        let piece = piece?;
+        let schema = piece.batch.schema();
+        let named = |index: &usize| names.contains(schema.field(*index).name());
+        let wanted: Vec<usize> = (0..schema.fields().len()).filter(named).collect();
+        let batch = piece.batch.project(&wanted).map_err(|error| Failure::new(error.to_string()))?;
+        Ok(Piece { batch, ..piece })
+    }))
 }
 
 /// A piece of the file named, and which of its rows meet the conditions if there are any.
@@ -213,7 +244,13 @@ impl File {
         needed.extend(all.iter().flat_map(Predicate::columns).map(str::to_owned));
         let bound = all.map(|all| all.bind(plain)).transpose();
         let conditions = bound.map_err(|error| Failure::at(&table.name, error))?;
-        Ok(Self { table, schema: schema.clone(), needed, conditions, partitions, added })
+        let (schema, signers) = (schema.clone(), Signers::default());
+        Ok(Self { table, schema, plain: plain.clone(), needed, conditions, partitions, added, signers })
+    }
+
+    /// The same table, which one of these keys must have signed.
+    pub(crate) fn signed_by(self, signers: &Signers) -> Self {
+        Self { signers: signers.clone(), ..self }
     }
 
     /// The pieces of the file.
@@ -221,7 +258,14 @@ impl File {
         let file: Arc<str> = self.table.name.as_str().into();
         let pieces = self.table.source().and_then(|source| {
             let rows = rows_of(&source.schema(), BATCH_BYTES);
-            self.table.pieces(source, rows, Some(&self.needed))
+            match self.signers.are_required() {
+                // What the sum was prepared for is what must be signed.
+                true if source.schema().fields() != self.plain.fields() => {
+                    Err(Failure::at(&self.table.name, "changed while it was being read"))
+                }
+                true => Ok(only(self.signers.pieces(&self.table, source, rows)?, self.needed)),
+                false => self.table.pieces(source, rows, Some(&self.needed)),
+            }
         });
         let (conditions, mut partitions, mut added) = (self.conditions, self.partitions, self.added);
         let mut piece = move |mut piece: Piece| {

@@ -114,7 +114,8 @@ impl Contents {
         Ok(contents)
     }
 
-    fn to_text(&self) -> String {
+    /// As `hearith.tables` lists them.
+    pub(crate) fn to_text(&self) -> String {
         let each = self.0.iter().flat_map(|(table, rows)| rows.iter().map(|rows| (hex(table), rows)));
         let texts = each.map(|(table, rows)| match *rows == WHOLE {
             true => table,

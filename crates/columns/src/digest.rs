@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
 use crate::groups::plain;
-use crate::metadata::{self, VERSION, counts_rows};
+use crate::lattice::LatticeColumn;
+use crate::metadata::{self, TABLE, VERSION, counts_rows, numbers_rows};
 
 /// What the digest of a table begins with.
 const NAME: &str = "hearith table digest 1";
@@ -57,7 +58,7 @@ impl TableDigest {
     /// # Errors
     /// [`ErrorKind::Differs`] for a batch of another table.
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        metadata::check_batch(&self.schema, batch.schema_ref())?;
+        check_batch(&self.schema, batch.schema_ref())?;
         for ((array, field), digest) in batch.columns().iter().zip(self.schema.fields()).zip(&mut self.columns) {
             let cells = Cells::of(array).map_err(|error| error.in_column(field.name()))?;
             let mut bytes = Vec::new();
@@ -77,6 +78,25 @@ impl TableDigest {
     }
 }
 
+/// Checks that a batch is of the table that a digest was begun for, of either scheme.
+fn check_batch(prepared: &SchemaRef, batch: &SchemaRef) -> Result<(), Error> {
+    let is_lattice = |field: &Arc<Field>| matches!(LatticeColumn::from_field(field), Ok(Some(_)));
+    if prepared == batch {
+        return Ok(());
+    }
+    if !prepared.fields().iter().any(is_lattice) {
+        return metadata::check_batch(prepared, batch);
+    }
+    let of = |schema: &Schema| -> Result<Vec<String>, Error> {
+        schema.fields().iter().map(|field| Ok(describe(field)?.to_string())).collect()
+    };
+    let (here, before) = (of(batch)?.join(","), of(prepared)?.join(","));
+    match here == before {
+        true => Ok(()),
+        false => Err(ErrorKind::Differs { what: "the description", here, before }.into()),
+    }
+}
+
 /// One part after its length, so that no two lists of parts hash alike.
 fn part(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_be_bytes());
@@ -85,18 +105,27 @@ fn part(digest: &mut Sha256, bytes: &[u8]) {
 
 /// What a column is: its name, and its type or, if it is encrypted, its description.
 fn describe(field: &Field) -> Result<Value, Error> {
-    let what = match metadata::described(field)? {
-        Some(column) => {
-            let field = column.field();
-            let entries = field.metadata().iter().filter(|(key, _)| *key != VERSION);
+    let what = match canonical(field)? {
+        Some(field) => {
+            let entries = field.metadata().iter().filter(|(key, _)| ![VERSION, TABLE].contains(&key.as_str()));
             let mut entries: Vec<[&String; 2]> = entries.map(|(key, value)| [key, value]).collect();
             entries.sort_unstable();
             json!(["encrypted", entries])
         }
         None if counts_rows(field) => json!(["rows"]),
+        None if numbers_rows(field) => json!(["row"]),
         None => kind(field.data_type()).map_err(|error| error.in_column(field.name()))?,
     };
     Ok(json!([field.name(), what]))
+}
+
+/// The field of an encrypted column, written anew from what is understood of its description.
+fn canonical(field: &Field) -> Result<Option<Field>, Error> {
+    let lattice = LatticeColumn::from_field(field).map_err(|error| Error::from(error).in_column(field.name()))?;
+    match lattice {
+        Some(column) => Ok(Some(column.field())),
+        None => Ok(metadata::described(field)?.map(|column| column.field())),
+    }
 }
 
 /// A type, one for all of Arrow's ways to hold the same values.

@@ -296,10 +296,28 @@ pub enum ErrorKind {
         trustee: Option<u32>,
     },
     /// A column of a type that no digest covers.
-    #[error("is {found}, which proofs and shares cannot be bound to")]
+    #[error("is {found}, which proofs, shares and signatures cannot be bound to")]
     Unbound {
         /// The Arrow type.
         found: String,
+    },
+    /// A table that is to be signed is not.
+    #[error("is not signed")]
+    Unsigned,
+    /// A table is signed by a key that nobody named.
+    #[error("signed by key {found}, which is none of those given")]
+    OtherSigner {
+        /// Id of the key.
+        found: String,
+    },
+    /// What a table says of its signature is none.
+    #[error("{0} is no signature's")]
+    BadSignature(&'static str),
+    /// A signature is not that of the table it is with.
+    #[error("was changed after key {signer} signed it")]
+    Altered {
+        /// Id of the key.
+        signer: String,
     },
     /// A proof of a decryption.
     #[error(transparent)]

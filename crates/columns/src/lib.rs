@@ -65,6 +65,7 @@ pub mod parquet;
 mod parts;
 pub mod phe;
 mod shares;
+mod signature;
 mod totals;
 mod typed;
 mod wipe;
@@ -85,6 +86,10 @@ pub use numbers::Rounding;
 pub use openings::{Checker, Opener};
 pub use parts::{Described, described};
 pub use shares::{Combined, Combiner, Sharer};
+pub use signature::{
+    SIGNATURE, SIGNER, SignatureCheck, SigningKey, SigningKeyError, TableSignature, TableSigner, VerifyingKey,
+    is_signing_key,
+};
 pub use totals::{Release, Released, Totals, Withheld};
 pub use typed::{TypedColumn, type_name};
 

@@ -32,6 +32,7 @@
 use std::collections::HashSet;
 
 use arrow_array::{ArrayRef, make_array};
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Metadata, Schema};
 use hearith_paillier::encoding::SlotLayout;
 use hearith_paillier::{KeyId, MAX_BITS, MIN_BITS, PublicKey};
@@ -389,6 +390,8 @@ impl EncryptedColumn {
 pub(crate) fn redescribed(field: &Field, target: &EncryptedColumn) -> Field {
     let changing = [ENCODING, SCALE, RANGE, MAX_ADDITIONS];
     let mut entries = field.metadata().clone();
+    // An extension type, as Python has one, would describe what the column was.
+    entries.retain(|key, _| ![EXTENSION_TYPE_NAME_KEY, EXTENSION_TYPE_METADATA_KEY].contains(&key.as_str()));
     entries.extend(target.entries().into_iter().filter(|(key, _)| changing.contains(&key.as_str())));
     field.clone().with_metadata(entries)
 }

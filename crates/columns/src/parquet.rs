@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Metadata, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use parquet::arrow::arrow_writer::ArrowWriter;
-use parquet::arrow::{ArrowSchemaConverter, ProjectionMask};
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ProjectionMask, encode_arrow_schema};
 use parquet::basic::{Compression, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{KeyValue, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
@@ -30,6 +30,7 @@ use crate::limits::{
     BATCH_BYTES, MAX_BATCH_BYTES, MAX_CELL_BYTES, MAX_DELTA_PAGE_BYTES, MAX_FOOTER_BYTES, MAX_OPEN_PAGES_BYTES,
 };
 use crate::metadata::{self, EncryptedColumn};
+use crate::signature::{SigningKey, TableSignature, TableSigner};
 use pages::Pages;
 
 /// Bytes of a row group, which a writer holds in memory: so many a column, and as many in all.
@@ -63,6 +64,17 @@ impl ParquetSource {
     /// The columns, with the metadata of their fields.
     pub fn schema(&self) -> SchemaRef {
         self.metadata.schema().clone()
+    }
+
+    /// The signature that the file carries, not checked; [`SignatureCheck`](crate::SignatureCheck)
+    /// does that.
+    ///
+    /// # Errors
+    /// As [`TableSignature::of_entries`].
+    pub fn signature(&self) -> Result<Option<TableSignature>, Error> {
+        let entries = self.metadata.metadata().file_metadata().key_value_metadata();
+        let entries = entries.into_iter().flatten();
+        TableSignature::of_entries(entries.map(|it| (it.key.as_str(), it.value.as_deref().unwrap_or_default())))
     }
 
     /// How many rows the file has.
@@ -351,6 +363,25 @@ fn weight(column: &ArrayRef) -> (usize, Option<usize>) {
 pub struct ParquetSink<W: Write + Send> {
     writer: ArrowWriter<Counted<W>>,
     row_group_bytes: usize,
+    signing: Option<Signing>,
+}
+
+/// A file that is being signed.
+struct Signing {
+    signer: TableSigner,
+    schema: SchemaRef,
+}
+
+impl Signing {
+    /// The entries of the footer: the signature, and the Arrow schema with it, where pyarrow looks.
+    fn entries(self) -> Vec<(&'static str, String)> {
+        let signature = self.signer.finish().entries();
+        let metadata = signature.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let schema = Schema::clone(&self.schema).with_metadata(metadata.collect::<Metadata>());
+        let mut entries = vec![(ARROW_SCHEMA_META_KEY, encode_arrow_schema(&schema))];
+        entries.extend(signature);
+        entries
+    }
 }
 
 /// An output that counts its bytes.
@@ -378,14 +409,30 @@ impl<W: Write + Send> ParquetSink<W> {
     /// # Errors
     /// A type that Parquet does not have, more columns than are read, or a failure to write.
     pub fn new(output: W, schema: SchemaRef) -> Result<Self, WriteError> {
+        Self::begin(output, schema, None)
+    }
+
+    /// Starts a file that is signed when it is finished.
+    ///
+    /// # Errors
+    /// As [`ParquetSink::new`] and [`TableSigner::new`].
+    pub fn signed(output: W, schema: SchemaRef, key: Arc<SigningKey>) -> Result<Self, WriteError> {
+        let signer = TableSigner::new(key, &schema).map_err(unsignable)?;
+        let signing = Signing { signer, schema: schema.clone() };
+        Self::begin(output, schema, Some(signing))
+    }
+
+    fn begin(output: W, schema: SchemaRef, signing: Option<Signing>) -> Result<Self, WriteError> {
         let leaves = ArrowSchemaConverter::new().convert(&schema)?.num_columns();
         let properties = properties(&schema, leaves);
         // A file without rows tells what the reader makes of the columns.
         let empty = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties.clone()))?.into_inner()?;
         footer::admit(footer::of_bytes(&empty)).map_err(unreadable)?;
         let row_group_bytes = (leaves * COLUMN_BYTES).clamp(*ROW_GROUP_BYTES.start(), *ROW_GROUP_BYTES.end());
-        let writer = ArrowWriter::try_new(Counted { output, bytes: 0 }, schema, Some(properties))?;
-        Ok(Self { writer, row_group_bytes })
+        // The Arrow schema of a signed file comes last, with the signature.
+        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(signing.is_some());
+        let writer = ArrowWriter::try_new_with_options(Counted { output, bytes: 0 }, schema, options)?;
+        Ok(Self { writer, row_group_bytes, signing })
     }
 
     /// Writes a batch.
@@ -394,6 +441,9 @@ impl<W: Write + Send> ParquetSink<W> {
     /// A row that is longer than is read, or a failure to write.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
         check_rows(batch).map_err(unreadable)?;
+        if let Some(Signing { signer, .. }) = &mut self.signing {
+            signer.update(batch).map_err(unsignable)?;
+        }
         self.writer.write(batch)?;
         if self.writer.in_progress_size() >= self.row_group_bytes {
             self.writer.flush()?;
@@ -407,6 +457,9 @@ impl<W: Write + Send> ParquetSink<W> {
     /// A footer that is longer than is read, or a failure to write.
     pub fn finish(mut self) -> Result<W, WriteError> {
         self.writer.flush()?;
+        for (key, value) in self.signing.take().map(Signing::entries).unwrap_or_default() {
+            self.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
         let before = self.writer.bytes_written() as u64;
         let Counted { output, bytes } = self.writer.into_inner()?;
         check_footer(bytes - before, MAX_FOOTER_BYTES)?;
@@ -417,6 +470,10 @@ impl<W: Write + Send> ParquetSink<W> {
 /// Rejects a table that the reader would reject.
 fn unreadable(error: Error) -> WriteError {
     WriteError::Unreadable(Box::new(error))
+}
+
+fn unsignable(error: Error) -> WriteError {
+    WriteError::Unsignable(Box::new(error))
 }
 
 fn check_footer(bytes: u64, limit: u64) -> Result<(), WriteError> {
@@ -516,6 +573,9 @@ pub enum WriteError {
     /// The table cannot be written as CSV.
     #[error("the rows cannot be written as CSV")]
     Csv(#[source] csv::Error),
+    /// The table cannot be signed.
+    #[error("cannot be signed: {0}")]
+    Unsignable(#[source] Box<Error>),
     /// The file could not be read again.
     #[error("no program of this version could read it: {0}")]
     Unreadable(#[source] Box<Error>),

@@ -14,6 +14,7 @@ use crate::pipeline::{ReadAhead, write_behind};
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing::{self, Signers};
 
 /// Decrypts a table of chunks or of totals.
 pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<(), Failure> {
@@ -24,19 +25,22 @@ pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<
     let Key::Private(key) = key else { return Err(Failure::at(name(&command.key), PUBLIC)) };
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
+    let signers = Signers::read(&command.signers)?;
+    signers.admit(&table, key.public().set().degree())?;
     let schema = source.schema();
     let prepare =
         |text: bool| LatticeDecryptor::new(&key, &schema, text).map_err(|error| Failure::at(&table.name, error));
-    let inputs = [&*command.input, &*command.key];
+    let mut inputs = vec![&*command.input, &*command.key];
+    inputs.extend(signing::files(&None, &command.signers));
     let numbers = prepare(false)?.schema();
-    let means = Beside::new(command, &table.name, &schema, &numbers)?;
+    let means = Beside::new(command.mean, &table.name, &schema, &numbers)?;
     let columns = means.columns(&numbers, Vec::new());
     let (mut sink, format) = sink(command.out.as_deref(), command.format, &inputs, (&columns.0, columns.1))?;
     let mut decryptor = prepare(format != Format::Parquet)?;
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let pieces = ReadAhead::start(table.pieces(source, key.public().set().degree(), None)?);
+    let pieces = ReadAhead::start(signers.pieces(&table, source, key.public().set().degree())?);
     let progress = Progress::start("decrypting", length);
     let mut rows = 0;
     write_behind(

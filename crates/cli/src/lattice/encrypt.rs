@@ -14,6 +14,7 @@ use crate::plan::Planned;
 use crate::progress::Progress;
 use crate::report::Stopwatch;
 use crate::session::Session;
+use crate::signing;
 use crate::sink::Sink;
 
 /// Encrypts columns of a table, as many rows at a time as make a chunk.
@@ -27,8 +28,9 @@ pub(crate) fn encrypt(session: &Session, command: &Encrypt, key: Key) -> Result<
     let command = &planned.command.clone();
     let mut encryptor = LatticeEncryptor::new(key.encryption(), &table.schema, &options(command)?)
         .map_err(|error| table.failure(error))?;
+    let sign = signing::key(session, command.sign.as_deref())?;
     let output = Output::create(&command.out, &inputs(command))?;
-    let mut sink = Sink::parquet(output, encryptor.schema())?;
+    let mut sink = Sink::signed_parquet(output, encryptor.schema(), sign)?;
 
     let mut watch = Stopwatch::start();
     let progress = Progress::start("encrypting", table.length);

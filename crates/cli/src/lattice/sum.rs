@@ -1,7 +1,5 @@
 //! `hearith sum` with a key of the lattice scheme.
 
-use std::path::Path;
-
 use hearith_columns::lattice::LatticeTotals;
 use hearith_columns::{Contents, Error};
 
@@ -10,22 +8,21 @@ use crate::args::Sum;
 use crate::failure::Failure;
 use crate::input::ParquetFile;
 use crate::output::Output;
-use crate::partitions::Partitions;
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
 use crate::selection::Selection;
 use crate::session::Session;
+use crate::signing::{self, Signers};
 use crate::sink::Sink;
-use crate::sum::{File, FilePiece, warn_of_copies};
+use crate::sum::{File, FilePiece, partitions, taken, warn_of_copies};
 
 /// Adds up the encrypted columns of tables.
 pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Failure> {
     check_options(session, &command.remote, command.unchecked_device)?;
     let (files, mut totals, rows) = open(key, command)?;
-    let mut taken: Vec<&Path> = command.input.iter().map(|path| path.as_path()).collect();
-    taken.push(&command.key);
-    let output = Output::create(&command.out, &taken)?;
+    let sign = signing::key(session, command.sign.as_deref())?;
+    let output = Output::create(&command.out, &taken(command))?;
     Sink::check_parquet(&output)?;
 
     let mut watch = Stopwatch::start();
@@ -48,7 +45,7 @@ pub(crate) fn sum(session: &Session, command: &Sum, key: &Key) -> Result<(), Fai
     let progress = Progress::start("hiding", Length::Unknown);
     let released = watch.compute(|| totals.release(command.min_rows.unwrap_or(0))).map_err(Failure::new)?;
     drop(progress);
-    let mut sink = Sink::parquet(output, released.batch.schema())?;
+    let mut sink = Sink::signed_parquet(output, released.batch.schema(), sign)?;
     sink.write(&released.batch)?;
     sink.finish()?;
     let step = watch.stop("sum", done, released.batch.num_rows() as u64, None);
@@ -68,10 +65,11 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
     let (mut started, mut selection): (Option<LatticeTotals>, Option<Selection>) = (None, None);
     let mut contents = Contents::default();
     let (mut files, mut rows) = (Vec::new(), 0_u64);
+    let signers = Signers::read(&command.signers)?;
     for path in &command.input {
         let table = ParquetFile::open(path)?;
         let source = table.source()?;
-        let partitions = Partitions::of(path, &source.schema());
+        let partitions = partitions(path, &source.schema(), &signers);
         let plain = partitions.schema(&source.schema());
         rows = rows.saturating_add(source.rows());
         let at = |error: Error| Failure::at(&table.name, error);
@@ -100,7 +98,8 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
         warn_of_copies(&table.name, &schema)?;
         let needed = totals.needed(&schema);
         started = Some(totals);
-        files.push(File::new(table, (&plain, &schema), needed, &command.conditions, (partitions, added))?);
+        let file = File::new(table, (&plain, &schema), needed, &command.conditions, (partitions, added))?;
+        files.push(file.signed_by(&signers));
     }
     match started {
         Some(totals) => Ok((files, totals, rows)),

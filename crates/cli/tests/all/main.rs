@@ -36,6 +36,7 @@ mod round_trip;
 #[cfg(feature = "service")]
 mod service;
 mod shared_keys;
+mod signatures;
 mod streaming;
 mod terminal;
 mod variants;

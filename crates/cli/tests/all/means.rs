@@ -47,3 +47,42 @@ fn weights_leave_no_mean() {
     place.ok("sum -k bfv/public.json rows.parquet -o plain.parquet");
     assert_eq!(place.ok("decrypt -k bfv/private.json --mean plain.parquet").text(), "rows,pay,pay.mean\n2,30,15.0\n");
 }
+
+#[test]
+fn proved_and_combined_totals_have_means_as_decrypted_ones_do() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    place.ok("keygen --bits 512 --shares 2/2 --out shared");
+    let expected = "dept,rows,salary,salary.mean\n,1,-7,-7.0\nlab,3,1480,740.0\nshop,1,900,900.0\n";
+    for key in ["keys/public.json", "shared/public.json"] {
+        place.ok(&format!("encrypt -k {key} -c salary in.csv -o rows.parquet"));
+        place.ok(&format!("sum -k {key} -b dept rows.parquet -o totals.parquet"));
+        let (read, rows) = match key {
+            "keys/public.json" => {
+                let prove = |table: &str| format!("prove decryption --key keys/private.json {table}");
+                place.ok(&format!("{} --out proof.parquet", prove("totals.parquet")));
+                place.ok(&format!("{} --out rows-proof.parquet", prove("rows.parquet")));
+                let verify = "verify decryption --key keys/public.json --mean";
+                (format!("{verify} totals.parquet proof.parquet"), format!("{verify} rows.parquet rows-proof.parquet"))
+            }
+            _ => {
+                for (trustee, table) in [(1, "totals"), (2, "totals"), (1, "rows"), (2, "rows")] {
+                    place.ok(&format!(
+                        "decrypt-share --share shared/share-{trustee}.json {table}.parquet --out {table}-{trustee}.parquet"
+                    ));
+                }
+                let combine = "combine --key shared/verification.json --mean";
+                (
+                    format!("{combine} totals.parquet totals-1.parquet totals-2.parquet"),
+                    format!("{combine} rows.parquet rows-1.parquet rows-2.parquet"),
+                )
+            }
+        };
+        assert_eq!(place.ok(&read).text(), expected, "{key}");
+        place.ok(&format!("{read} --out means.parquet"));
+        place.python(
+            "import pyarrow.parquet as pq\nassert pq.read_table('means.parquet')['salary.mean'][1].as_py() == 740",
+        );
+        place.fails(&format!("{rows} --out x.csv"), "rows.parquet: column salary: no totals that count their values");
+    }
+}

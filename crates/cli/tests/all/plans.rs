@@ -120,3 +120,45 @@ fn folders_name_columns_to_group_by() {
         );
     }
 }
+
+#[test]
+fn folders_name_columns_of_what_is_encrypted() {
+    let place = Place::new();
+    place.ok("keygen --scheme bfv --set bfv-8192 --out bfv");
+    let folder = |dept: &str| {
+        let folder = format!("dept={dept}/year=2024");
+        std::fs::create_dir_all(place.file(&folder)).unwrap();
+        folder
+    };
+    let (lab, nobody) = (folder("a%20b"), folder("__HIVE_DEFAULT_PARTITION__"));
+    place.write(&format!("{lab}/in.csv"), "pay\n5\n6\n");
+    place.write(&format!("{nobody}/in.csv"), "pay,dept\n7,shop\n");
+    place.python(&format!(
+        "import pyarrow as pa, pyarrow.parquet as pq\n\
+         pq.write_table(pa.table({{'pay': [20, 30]}}), '{nobody}/in.parquet')"
+    ));
+    for keys in ["keys", "bfv"] {
+        let (encrypt, sum) = (format!("encrypt -k {keys}/public.json"), format!("sum -k {keys}/public.json"));
+        for (number, file) in
+            [format!("{lab}/in.csv"), format!("{nobody}/in.parquet"), format!("{nobody}/in.csv")].iter().enumerate()
+        {
+            place.ok(&format!("{encrypt} -c pay --plan {keys}.{number}.json {file} -o {number}.parquet"));
+        }
+        place.ok(&format!("{sum} -b dept,year 0.parquet 1.parquet 2.parquet -o t.parquet"));
+        // A column of the table itself goes before the folder's.
+        let expected = "dept,year,rows,pay\n,2024,2,50\na b,2024,2,11\nshop,2024,1,7\n";
+        assert_eq!(place.ok(&format!("decrypt -k {keys}/private.json t.parquet")).text(), expected, "{keys}");
+    }
+    // A plan gives them their types, and they can be encrypted.
+    let plan = place
+        .read("keys.0.json")
+        .replace("\"year\",\n      \"type\": \"text\"", "\"year\",\n      \"type\": \"bigint\"");
+    assert!(plan.contains("bigint"), "{plan}");
+    place.write("typed.json", plan);
+    place.ok(&format!("encrypt -k keys/public.json --plan typed.json {lab}/in.csv -o t.parquet"));
+    place.ok("sum -k keys/public.json -w year>2023 t.parquet -o totals.parquet");
+    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), "rows,pay\n2,11\n");
+    place.ok(&format!("encrypt -k keys/public.json -c pay,year {lab}/in.csv -o t.parquet"));
+    place.ok("sum -k keys/public.json t.parquet -o totals.parquet");
+    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), "rows,pay,year\n2,11,4048\n");
+}

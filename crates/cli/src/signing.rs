@@ -1,0 +1,107 @@
+//! Signed tables: the keys that sign, and the tables that only count if one of them did.
+
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hearith_columns::parquet::ParquetSource;
+use hearith_columns::{Contents, Digest, Error, SignatureCheck, SigningKey, VerifyingKey};
+use hearith_paillier::{DEFAULT_ITERATIONS, EncryptedJwk, SecretText};
+use zeroize::Zeroizing;
+
+use crate::args::Signers as Given;
+use crate::failure::Failure;
+use crate::input::{ParquetFile, Piece, Pieces};
+use crate::keys::KeyFile;
+use crate::session::Session;
+
+/// The key in the file that `--sign` names, if it is given.
+pub(crate) fn key(session: &Session, path: Option<&Path>) -> Result<Option<Arc<SigningKey>>, Failure> {
+    path.map(|path| KeyFile::open(path)?.signing(session).map(Arc::new)).transpose()
+}
+
+/// A private key as its file holds it, encrypted if there is a passphrase.
+pub(crate) fn private_text(key: &SigningKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
+    let Some(passphrase) = passphrase else { return Ok(key.to_jwk()) };
+    let sealed = EncryptedJwk::seal(&key.to_jwk(), key.public().id(), passphrase.first_line(), DEFAULT_ITERATIONS);
+    sealed.map(Zeroizing::new).map_err(Failure::new)
+}
+
+/// The keys of which one must have signed each table. Without any, signatures are not looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Signers(Vec<VerifyingKey>);
+
+impl Signers {
+    /// Reads the keys that the options name.
+    pub(crate) fn read(given: &Given) -> Result<Self, Failure> {
+        let keys = given.require_signature.iter().map(|path| KeyFile::open(path)?.signers());
+        Ok(Self(keys.collect::<Result<Vec<_>, _>>()?.concat()))
+    }
+
+    /// Whether tables must be signed.
+    pub(crate) fn are_required(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Checks the signature of a whole table, which is read for that.
+    pub(crate) fn admit(&self, table: &ParquetFile, batch_rows: usize) -> Result<(), Failure> {
+        match self.are_required() {
+            true => self.pieces(table, table.source()?, batch_rows)?.try_for_each(|piece| piece.map(drop)),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks the signature of a table with this digest.
+    pub(crate) fn admit_digest(&self, table: &ParquetFile, digest: &Digest) -> Result<(), Failure> {
+        if !self.are_required() {
+            return Ok(());
+        }
+        let source = table.source()?;
+        self.check(table, &source)?;
+        let at = |error: Error| Failure::at(&table.name, error);
+        let signature = source.signature().map_err(at)?;
+        let contents = Contents::of(&source.schema()).map_err(at)?;
+        signature.map_or(Ok(()), |signature| signature.check(digest, &contents).map_err(at))
+    }
+
+    /// The rows of a table with all columns. Where a signature is required that does not hold, the last item is an error;
+    /// nothing that was made of the rows may be given out before.
+    pub(crate) fn pieces(
+        &self,
+        table: &ParquetFile,
+        source: ParquetSource,
+        batch_rows: usize,
+    ) -> Result<Pieces, Failure> {
+        if !self.are_required() {
+            return table.pieces(source, batch_rows, None);
+        }
+        let (mut check, name) = (Some(self.check(table, &source)?), table.name.clone());
+        let mut pieces = table.pieces(source, batch_rows, None)?;
+        Ok(Box::new(iter::from_fn(move || {
+            let piece = pieces.next();
+            let at = |piece: &Piece, error: Error| Failure::at(&name, error.offset_rows(piece.first_row));
+            match (piece, &mut check) {
+                (Some(Ok(piece)), Some(running)) => match running.update(&piece.batch) {
+                    Ok(()) => Some(Ok(piece)),
+                    Err(error) => Some(Err(at(&piece, error))),
+                },
+                (None, running) => {
+                    let finished = running.take()?.finish();
+                    finished.err().map(|error| Err(Failure::at(&name, error)))
+                }
+                (other, _) => other,
+            }
+        })))
+    }
+
+    fn check(&self, table: &ParquetFile, source: &ParquetSource) -> Result<SignatureCheck, Failure> {
+        let checked =
+            source.signature().and_then(|signature| SignatureCheck::new(&source.schema(), signature, &self.0));
+        checked.map_err(|error| Failure::at(&table.name, error))
+    }
+}
+
+/// The files of keys that a command reads beside its others, which no output may replace.
+pub(crate) fn files<'a>(sign: &'a Option<PathBuf>, given: &'a Given) -> impl Iterator<Item = &'a Path> {
+    sign.iter().chain(&given.require_signature).map(PathBuf::as_path)
+}
