@@ -99,7 +99,7 @@ def contests(bits: int, quick: bool) -> list[Contest]:
 
     array = private.encrypt(numbers)
     terms = array[np.arange(TERMS) % count]
-    their_numbers = [phe.EncryptedNumber(their_public, c) for c in array[:some].tolist()]
+    their_numbers = [phe.EncryptedNumber(their_public, c) for c in array[:some].ciphertexts()]
 
     def their_sum() -> Any:
         return sum(their_numbers[1:], start=their_numbers[0])

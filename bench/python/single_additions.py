@@ -51,7 +51,7 @@ def main() -> None:
     public, _ = he.generate_keypair(2048)
     other = phe.PaillierPublicKey(public.n)
     ours = list(public.encrypt(range(NUMBERS)))
-    theirs = [phe.EncryptedNumber(other, one.tolist()[0]) for one in ours]
+    theirs = [phe.EncryptedNumber(other, one.ciphertexts()[0]) for one in ours]
     print(f"2048 bits, engine {public.engine}, profile {_native.PROFILE}")
     for name, work in (("a total", total), ("pairs", pairs)):
         times: list[tuple[float, float]] = []

@@ -10,7 +10,7 @@ use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Release, Roundi
 use hearith_paillier::{Compute, Decrypt};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A key to encrypt with, of either kind.
 enum Key {
@@ -96,6 +96,53 @@ impl Encryptor {
     }
 }
 
+/// What tables of other scales, ranges, numbers of additions and widths of group columns become, so that they add up.
+#[pyclass(frozen, module = "hearith._native")]
+pub(crate) struct Alignment(Mutex<hearith_columns::Alignment>);
+
+#[pymethods]
+impl Alignment {
+    /// Of tables of these schemas, added up by these columns.
+    #[new]
+    fn new(schemas: Vec<PyArrowType<Schema>>, by: Vec<String>) -> PyResult<Self> {
+        let schemas: Vec<_> = schemas.into_iter().map(|schema| Arc::new(schema.0)).collect();
+        let alignment = hearith_columns::Alignment::of(&schemas, &by).map_err(errors::table)?;
+        Ok(Self(Mutex::new(alignment)))
+    }
+
+    /// The schema of one of the tables when it is aligned.
+    fn schema(&self, schema: PyArrowType<Schema>) -> PyResult<PyArrowType<Schema>> {
+        let aligned = self.kernel().schema(&schema.0).map_err(errors::table)?;
+        Ok(PyArrowType(Schema::clone(&aligned)))
+    }
+
+    /// A batch of one of the tables, aligned.
+    fn align(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PublicKey>,
+        batch: PyArrowType<RecordBatch>,
+    ) -> PyResult<PyArrowType<RecordBatch>> {
+        let key = computing(key);
+        let aligned = threads::run(py, || self.kernel().align(&*key, &batch.0))?;
+        aligned.map(PyArrowType).map_err(errors::table)
+    }
+}
+
+impl Alignment {
+    fn kernel(&self) -> MutexGuard<'_, hearith_columns::Alignment> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What computes with a public key: this machine, or the service whose key it is.
+fn computing(key: &Bound<'_, PublicKey>) -> Arc<dyn Compute> {
+    match key.cast::<RemoteKey>() {
+        Ok(key) => key.get().0.clone(),
+        Err(_) => Arc::new(key.get().0.clone()),
+    }
+}
+
 /// Running totals of the encrypted columns of a table, by groups.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Totals {
@@ -110,10 +157,7 @@ impl Totals {
     #[new]
     #[pyo3(signature = (key, schema, by=vec![]))]
     fn new(key: &Bound<'_, PublicKey>, schema: PyArrowType<Schema>, by: Vec<String>) -> PyResult<Self> {
-        let key: Arc<dyn Compute> = match key.cast::<RemoteKey>() {
-            Ok(key) => key.get().0.clone(),
-            Err(_) => Arc::new(key.get().0.clone()),
-        };
+        let key = computing(key);
         let totals = hearith_columns::Totals::with(key.clone(), &schema.0, &by).map_err(errors::table)?;
         Ok(Self { key, running: Mutex::new(Some(totals)), withheld: Mutex::default() })
     }

@@ -69,6 +69,11 @@ pub(crate) fn shared_key(error: &hearith_threshold::Error) -> PyErr {
     raise_shared::<InvalidKeyError>(error)
 }
 
+/// A key for signatures that cannot be made or read.
+pub(crate) fn signing_key(error: &hearith_columns::SigningKeyError) -> PyErr {
+    raise::<InvalidKeyError>(error.to_string(), Place { row: None, column: None }, error, None)
+}
+
 /// Shares of a decryption that cannot be made, or are wrong.
 pub(crate) fn share(error: &hearith_threshold::Error) -> PyErr {
     use hearith_threshold::ErrorKind as Kind;

@@ -17,6 +17,7 @@ mod keys;
 mod memory;
 mod remote;
 mod sharing;
+mod signing;
 mod singles;
 mod slots;
 mod threads;
@@ -39,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<slots::SlotLayout>()?;
     module.add_class::<singles::Singles>()?;
     module.add_class::<columns::Encryptor>()?;
+    module.add_class::<columns::Alignment>()?;
     module.add_class::<columns::Totals>()?;
     module.add_class::<columns::Decryptor>()?;
     module.add_class::<remote::Service>()?;
@@ -50,6 +52,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sharing::Combiner>()?;
     module.add_function(wrap_pyfunction!(sharing::deal, module)?)?;
     module.add_function(wrap_pyfunction!(sharing::table_digest, module)?)?;
+    module.add_class::<signing::SigningKey>()?;
+    module.add_class::<signing::VerifyingKey>()?;
+    module.add_function(wrap_pyfunction!(signing::verify_table, module)?)?;
     module.add_class::<election::ElectionWorker>()?;
     module.add_class::<election::ElectionOverseer>()?;
     module.add_class::<dghv::DghvPublicKey>()?;

@@ -38,7 +38,7 @@ def judge(oracle):
     n = oracle.public_key.n
 
     def decrypt(array):
-        residues = [oracle.raw_decrypt(ciphertext) for ciphertext in array.tolist()]
+        residues = [oracle.raw_decrypt(ciphertext) for ciphertext in array.ciphertexts()]
         return [residue - n if residue > n // 2 else residue for residue in residues]
 
     return decrypt

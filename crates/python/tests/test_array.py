@@ -114,7 +114,7 @@ class TestArithmetic:
         c = keys[0].encrypt([1, 2, 3])
         other = c.rerandomise()
         assert judge(other) == [1, 2, 3]
-        assert not set(other.tolist()) & set(c.tolist())
+        assert not set(other.ciphertexts()) & set(c.ciphertexts())
 
 
 class TestSumsThatArePutOff:
@@ -454,3 +454,21 @@ def _prime(private):
     from hearith.phe.util import base64_to_int
 
     return base64_to_int(json.loads(private.to_jwk())["p"])
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (0,), (2, 3), (2, 0), (2, 1, 2)])
+def test_lists_hold_encrypted_numbers(keys, shape):
+    """As NumPy's lists hold plain ones: a program that adds them up never adds ciphertexts as integers."""
+    public, private = keys
+    plain = np.arange(math.prod(shape)).reshape(shape)
+    found = public.encrypt(plain).tolist()
+
+    def decrypted(part):
+        return [decrypted(one) for one in part] if isinstance(part, list) else private.decrypt(part)
+
+    assert decrypted(found) == plain.tolist()
+    if plain.size:
+        assert np.array_equal(private.decrypt(found), plain)
+    if len(shape) == 1 and plain.size:
+        assert private.decrypt(sum(found)) == plain.sum()
+    assert public.encrypt(plain).ciphertexts() == [] or len(public.encrypt(plain).ciphertexts()) == plain.size

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from base64 import urlsafe_b64encode
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -694,10 +695,49 @@ class TestFiles:
     def test_files_that_do_not_match(self, keys, files, tmp_path):
         public, _ = he.generate_keypair(512, insecure=True)
         plain = pa.table({"dept": ["a"], "salary": [1], "bonus": [1]})
-        for key, error in [(public, KeyMismatchError), (keys[0], TableError)]:
-            pq.write_table(key.encrypt_columns(plain, ["salary", "bonus"], max_additions=9), tmp_path / "x.parquet")
-            with hd.connect() as con, pytest.raises(error, match="x.parquet"):
+        for key, pack, error in [(public, False, KeyMismatchError), (keys[0], True, TableError)]:
+            encrypted = key.encrypt_columns(plain, ["salary", "bonus"], pack=pack, max_additions=9)
+            pq.write_table(encrypted, tmp_path / "x.parquet")
+            with hd.connect() as con, pytest.raises(error, match=f"x.parquet: .* not those of .*{files[0].name}"):
                 hd.sum_columns(con, keys[0], [files[0], tmp_path / "x.parquet"], by="dept")
+
+    def test_unlike_files_add_up(self, keys, tmp_path):
+        public, private = keys
+        senders = [
+            (pa.table({"g": pa.array([1, 2], pa.int8()), "x": ["1.5", "-2"]}), {"x": {"scale": 1}}, 100),
+            (pa.table({"g": pa.array([2, 3], pa.int64()), "x": [7, None]}), {"x": {}}, 50),
+            (
+                pa.table({"g": pa.array([1, 1], pa.int8()), "x": ["0.025", "10"]}),
+                {"x": {"scale": 3, "range": 99}},
+                1000,
+            ),
+        ]
+        paths = []
+        for number, (plain, columns, most) in enumerate(senders):
+            paths.append(tmp_path / f"{number}.parquet")
+            pq.write_table(public.encrypt_columns(plain, columns, max_additions=most), paths[-1])
+        with hd.connect() as con:
+            totals = hd.sum_columns(con, public, [*paths, paths[0]], by="g")
+            found = private.decrypt_columns(totals).to_pydict()
+            assert found == {"g": [1, 2, 3], "rows": [4, 3, 1], "x": [Decimal("13.025"), Decimal("3.000"), None]}
+            assert totals.schema.field("x").metadata[b"hearith.max_additions"] == b"50"
+            # The counts of values go with them.
+            few = hd.sum_columns(con, public, paths, by="g", min_rows=3)
+            assert private.decrypt_columns(few)["g"].to_pylist() == [1]
+            parts = [tmp_path / f"part{number}.parquet" for number in range(3)]
+            for part, path in zip(parts, paths, strict=True):
+                pq.write_table(hd.sum_columns(con, public, path, by="g"), part)
+            again = hd.sum_columns(con, public, [*parts, parts[0]], by="g")
+            assert private.decrypt_columns(again).to_pydict() == found
+        wide = public.encrypt_columns(pa.table({"g": [1], "x": [1]}), {"x": {"scale": 30, "range": 10**7}})
+        pq.write_table(wide, paths[0])
+        huge = public.encrypt_columns(pa.table({"g": [1], "x": [1]}), {"x": {"range": 10**36}})
+        pq.write_table(huge, paths[1])
+        with (
+            hd.connect() as con,
+            pytest.raises(TableError, match=r"1\.parquet: .* not those of .*0\.parquet: .*no room"),
+        ):
+            hd.sum_columns(con, public, paths[:2], by="g")
 
     def test_headroom(self, keys, tmp_path):
         public, _ = keys

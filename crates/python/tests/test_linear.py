@@ -427,9 +427,9 @@ def test_plain_numbers_beside_encrypted_ones_are_encrypted(keys):
     """What moves into an array is no ciphertext that anybody can read; zeros that fill up are."""
     found = np.append(keys[0].encrypt([1, 2]), [5, 5])
     n = keys[0].n
-    assert len({one % n for one in map(int.__int__, he.EncryptedArray(found.content).tolist())}) == 4
-    assert all((one - 1) % n for one in found.tolist())
-    assert np.pad(keys[0].encrypt([1]), 1).tolist()[0] == 1
+    assert len({one % n for one in map(int.__int__, he.EncryptedArray(found.content).ciphertexts())}) == 4
+    assert all((one - 1) % n for one in found.ciphertexts())
+    assert np.pad(keys[0].encrypt([1]), 1).ciphertexts()[0] == 1
 
 
 def test_series_of_encrypted_numbers(keys):

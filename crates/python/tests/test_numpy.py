@@ -221,7 +221,7 @@ class TestNumbersAsTheyAre:
         assert private.decrypt(c / 3).tolist() == [1 / 3, -2 / 3, 7 / 3]
         assert private.decrypt(c / -0.5).tolist() == [-2.0, 4.0, -14.0]
         assert private.decrypt(np.true_divide(c, 4)).tolist() == [0.25, -0.5, 1.75]
-        assert (c / 3).tolist() == c.tolist()
+        assert (c / 3).ciphertexts() == c.ciphertexts()
         assert private.decrypt(c / 3 * 3).tolist() == [1.0, -2.0, 7.0]
         assert private.decrypt(c / 3 + c / 3).tolist() == [2 / 3, -4 / 3, 14 / 3]
         assert private.decrypt(c / 3 + 1).tolist() == [4 / 3, 1 / 3, 10 / 3]

@@ -350,3 +350,37 @@ def test_what_is_wrong_with_an_election_is_found(spark, record, command, tmp_pat
     assert hs.verify(spark, str(spoilt), insecure=True) == json.loads(said(command, "verify", spoilt))
     with pytest.raises(he.HearithError, match="no record"):
         hs.verify(spark, str(tmp_path / "nothing"))
+
+
+def test_unlike_frames_add_up(spark, keys, tmp_path):
+    public, private = keys
+    given = [
+        ("g string, x string", [("a", "1.5"), ("b", "-2")], {"x": {"scale": 1}}, 100),
+        ("g string, x string", [("b", "7"), ("c", "8")], {"x": {}}, 50),
+        ("g string, x string", [("a", "0.025"), ("a", "10")], {"x": {"scale": 3, "range": 99}}, 1000),
+    ]
+    frames = [
+        hs.encrypt_columns(spark.createDataFrame(rows, schema), public, columns, max_additions=most)
+        for schema, rows, columns, most in given
+    ]
+    for order in ([0, 1, 2], [1, 2, 0]):
+        together = hs.union(*(frames[place] for place in order), insecure=True)
+        found = hs.decrypt_columns(added(together, by=["g"]), private).orderBy("g").collect()
+        assert [(row.g, row.rows, str(row.x)) for row in found] == [
+            ("a", 3, "11.525"),
+            ("b", 2, "5.000"),
+            ("c", 1, "8.000"),
+        ]
+    packed = hs.encrypt_columns(
+        spark.createDataFrame([("a", 1, 2)], "g string, x int, y int"), public, ["x", "y"], pack=True
+    )
+    with pytest.raises(TableError, match="data frame 1 does not go with data frame 0"):
+        hs.union(frames[0], packed, insecure=True)
+    # Files of one folder that differ are an error, and no wrong numbers.
+    for number, frame in enumerate(frames[:2]):
+        pq.write_table(hs.to_arrow(frame), tmp_path / f"{number}.parquet")
+    with pytest.raises(TableError, match="describes it otherwise"):
+        hs.read_parquet(spark, str(tmp_path), public)
+    parts = [hs.read_parquet(spark, str(tmp_path / f"{number}.parquet"), public) for number in range(2)]
+    total = hs.decrypt_columns(added(hs.union(*parts, insecure=True)), private).collect()
+    assert [(row.rows, str(row.x)) for row in total] == [(4, "14.5")]

@@ -339,3 +339,48 @@ def test_the_command_line_and_the_package_read_each_others_files(frame, tmp_path
     assert decrypted(private, public.sum_columns(theirs, by="dept")) == expected(small, "dept")
     salaries = he.EncryptedArray.from_arrow(public, extended(theirs)["salary"])
     assert private.decrypt(salaries).tolist() == small["salary"].tolist()
+
+
+def test_unlike_tables_add_up(keys):
+    """Scales, ranges, numbers of additions and widths of groups align themselves, in a list of tables of any library."""
+    public, private = keys
+    given = [
+        ({"g": np.array([1, 2], np.int8), "x": ["1.5", "-2"]}, {"x": {"scale": 1}}, 100),
+        ({"g": np.array([2, 3], np.int64), "x": [7, 8]}, {"x": {}}, 50),
+        ({"g": np.array([1, 1], np.int16), "x": ["0.025", "10"]}, {"x": {"scale": 3, "range": 99}}, 1000),
+    ]
+    tables = [public.encrypt_columns(pa.table(plain), columns, max_additions=most) for plain, columns, most in given]
+    wanted = {"g": [1, 2, 3], "rows": [3, 2, 1], "x": [Decimal("11.525"), Decimal("5.000"), Decimal("8.000")]}
+    for order in ([0, 1, 2], [1, 2, 0], [2, 0, 1]):
+        totals = public.sum_columns([tables[place] for place in order], by="g")
+        assert private.decrypt_columns(totals).to_pydict() == wanted
+        assert totals.schema.field("x").type.description.max_additions == 50
+    frames = [table.to_pandas() for table in tables]
+    assert private.decrypt_columns(public.sum_columns(frames, by="g")).to_pydict() == wanted
+    totals = [public.sum_columns(table, by="g") for table in tables]
+    assert private.decrypt_columns(public.sum_columns(totals, by="g")).to_pydict() == wanted
+    running = Totals(public, tables[0].schema, "g", others=[table.schema for table in tables[1:]])
+    for table in tables:
+        running.begin(table.schema)
+        running.update(table)
+    assert private.decrypt_columns(running.finish()).to_pydict() == wanted
+    with pytest.raises(TableError, match="added already"):
+        public.sum_columns([*tables, tables[0]], by="g")
+
+
+def test_tables_that_cannot_be_aligned(keys):
+    public, _ = keys
+    one = public.encrypt_columns(pa.table({"x": [1], "y": [1]}), ["x", "y"])
+    packed = public.encrypt_columns(pa.table({"x": [1], "y": [1]}), ["x", "y"], pack=True)
+    wide = public.encrypt_columns(pa.table({"x": [1]}), {"x": {"scale": 30, "range": 10**7}})
+    huge = public.encrypt_columns(pa.table({"x": [1]}), {"x": {"range": 10**36}})
+    other = he.generate_keypair(512, insecure=True)[0].encrypt_columns(pa.table({"x": [1], "y": [1]}), ["x", "y"])
+    for tables, error in [([one, packed], TableError), ([wide, huge], TableError), ([one, other], KeyMismatchError)]:
+        with pytest.raises(error):
+            public.sum_columns(tables)
+    with pytest.raises(TableError, match="no room for the additions"):
+        public.sum_columns([wide, huge])
+    # The tables of an iterator are not known beforehand.
+    cents = public.encrypt_columns(pa.table({"x": [1], "y": [1]}), {"x": {"scale": 2}, "y": {}})
+    with pytest.raises(TableError, match="is .* here but .* before"):
+        public.sum_columns(iter([one, cents]))

@@ -38,13 +38,14 @@ from hearith.errors import (
 
 if TYPE_CHECKING:
     from hearith import arrow as arrow
-    from hearith import bfv
+    from hearith import bfv, signing
     from hearith._rows import concatenate
     from hearith.array import EncryptedArray
     from hearith.encoding import Encoding
     from hearith.federated import Aggregator, EncryptedUpdate
     from hearith.keys import DEFAULT_BITS, MIN_SECURE_BITS, PrivateKey, PublicKey, generate_keypair
     from hearith.sharing import KeyShare, Shares, Verification, generate_shared_key
+    from hearith.signing import sign_table, verify_table
 
 #: What needs NumPy or Arrow, by the modules that have it: loaded when it is first asked for, since `hearith.phe` needs neither.
 _LATER = {
@@ -53,11 +54,12 @@ _LATER = {
     "hearith.encoding": ("Encoding",),
     "hearith.federated": ("Aggregator", "EncryptedUpdate"),
     "hearith.keys": ("DEFAULT_BITS", "MIN_SECURE_BITS", "PrivateKey", "PublicKey", "generate_keypair"),
+    "hearith.signing": ("sign_table", "verify_table"),
     "hearith.sharing": ("KeyShare", "Shares", "Verification", "generate_shared_key"),
 }
 _HOMES = {name: home for home, names in _LATER.items() for name in names}
 #: Modules that are there without an import of their own.
-_MODULES = ("array", "arrow", "bfv", "encoding", "federated", "keys", "sharing")
+_MODULES = ("array", "arrow", "bfv", "encoding", "federated", "keys", "sharing", "signing")
 
 
 if not TYPE_CHECKING:  # For which it would make every name an attribute.
@@ -125,6 +127,9 @@ __all__ = [
     "generate_shared_key",
     "rename",
     "set_threads",
+    "sign_table",
+    "signing",
     "summary",
     "threads",
+    "verify_table",
 ]

@@ -12,6 +12,7 @@ __all__ = [
     "MIN_SECURE_BITS",
     "PROFILE",
     "VERSION",
+    "Alignment",
     "BfvColumnTotals",
     "BfvPrivateKey",
     "BfvPublicKey",
@@ -35,16 +36,19 @@ __all__ = [
     "Service",
     "Sharer",
     "Shares",
+    "SigningKey",
     "Singles",
     "SlotLayout",
     "Totals",
     "Verification",
+    "VerifyingKey",
     "bfv_decrypt_table",
     "bfv_encrypt_table",
     "deal",
     "set_threads",
     "table_digest",
     "threads",
+    "verify_table",
 ]
 
 VERSION: str
@@ -149,7 +153,7 @@ class PrivateKey:
     def encrypt(self, plaintexts: Plaintexts) -> Ciphertexts: ...
     def decrypt(self, numbers: Ciphertexts) -> Plaintexts: ...
     def decrypt_integers(self, numbers: Ciphertexts, *, check: bool = False) -> tuple[bytearray, int]: ...
-    def decrypt_slots(self, layout: SlotLayout, numbers: Ciphertexts) -> tuple[bytearray, int]: ...
+    def decrypt_slots(self, layout: SlotLayout, numbers: Ciphertexts, additions: int) -> tuple[bytearray, int]: ...
 
 @final
 class Service:
@@ -205,6 +209,37 @@ class Encryptor:
     @property
     def schema(self) -> Any: ...
     def encrypt(self, batch: Any) -> Any: ...
+
+@final
+class SigningKey:
+    @staticmethod
+    def generate() -> SigningKey: ...
+    @staticmethod
+    def from_jwk(text: str, *, passphrase: str | None = None) -> SigningKey: ...
+    @staticmethod
+    def load(path: str | PathLike[str], *, passphrase: str | None = None) -> SigningKey: ...
+    def to_jwk(self, *, passphrase: str | None = None) -> str: ...
+    @property
+    def public(self) -> VerifyingKey: ...
+    def sign(self, schema: Any, batches: list[Any]) -> list[tuple[str, str]]: ...
+
+@final
+class VerifyingKey:
+    @staticmethod
+    def from_jwk(text: str) -> VerifyingKey: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> VerifyingKey: ...
+    def to_jwk(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+
+def verify_table(schema: Any, batches: list[Any], keys: list[VerifyingKey]) -> VerifyingKey: ...
+
+@final
+class Alignment:
+    def __new__(cls, schemas: list[Any], by: list[str]) -> Alignment: ...
+    def schema(self, schema: Any) -> Any: ...
+    def align(self, key: PublicKey, batch: Any) -> Any: ...
 
 @final
 class Totals:

@@ -232,8 +232,21 @@ class EncryptedArray(Rows):
         """The ciphertexts one after another, big-endian, twice the bytes of n each."""
         return self.content.to_bytes()
 
-    def tolist(self) -> list[int]:
-        """The ciphertexts as integers in [1, n^2)."""
+    def tolist(self) -> Any:
+        """The numbers as single encrypted ones, in lists nested as deep as the array has dimensions: what NumPy gives of plain numbers. A
+        single number is itself. `decrypt` takes such lists.
+
+        >>> import hearith as he
+        >>> public, private = he.generate_keypair(512, insecure=True)
+        >>> first, second = public.encrypt([1, 2]).tolist()
+        >>> private.decrypt(first + second)
+        3
+        """
+        return self if self.shape == () else [row.tolist() for row in self]
+
+    def ciphertexts(self) -> list[int]:
+        """The ciphertexts as integers in [1, n^2), in row-major order: what `ciphertext()` of python-paillier's numbers gives. Sums of
+        these integers mean nothing; `to_phe` writes them with their exponents."""
         data, width = self.to_bytes(), self.content.width
         return [int.from_bytes(data[row : row + width], "big") for row in range(0, len(data), width)]
 
@@ -282,7 +295,7 @@ class EncryptedArray(Rows):
         Raises:
             ScaleError: the numbers stand on a power of ten.
         """
-        return _phe_json.write(self.tolist(), self.encoding)
+        return _phe_json.write(self.ciphertexts(), self.encoding)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Key id, encoding, bound and ciphertexts; the key stays behind."""

@@ -73,13 +73,30 @@ class Withheld(NamedTuple):
 class Totals:
     """Running totals of the encrypted columns of tables of one shape, by groups.
 
-    `public` is the key, `schema` that of the tables, `by` the columns to group by. After an error the totals are gone.
+    `public` is the key, `schema` that of the tables, `by` the columns to group by. `others` are the schemas of tables that are to be
+    added as well and may have other scales, ranges, numbers of additions and widths of group columns: all are brought to one. After an
+    error the totals are gone.
     """
 
-    def __init__(self, public: ComputingKey, schema: pa.Schema, by: str | Sequence[str] = ()) -> None:
-        """Starts with nothing added."""
+    def __init__(
+        self,
+        public: ComputingKey,
+        schema: pa.Schema,
+        by: str | Sequence[str] = (),
+        *,
+        others: Iterable[pa.Schema] = (),
+    ) -> None:
+        """Starts with nothing added.
+
+        Raises:
+            TableError: the scales and ranges of all tables together leave no room for additions.
+        """
         names = [by] if isinstance(by, str) else list(by)
-        self._totals = _native.Totals(public.native, extended_schema(schema), names)
+        schemas = [extended_schema(one) for one in (schema, *others)]
+        alike = all(one.equals(schemas[0], check_metadata=True) for one in schemas)
+        self._key = public
+        self._alignment = None if alike else _native.Alignment(schemas, names)
+        self._totals = _native.Totals(public.native, self._aligned(schemas[0]), names)
 
     def begin(self, schema: pa.Schema, *, allow_repeated: bool = False) -> None:
         """Turns to the next table, whose rows `update` then adds in as many pieces as there are.
@@ -87,13 +104,18 @@ class Totals:
         Raises:
             TableError: the table has rows of one that was begun or added before, and `allow_repeated` is false.
         """
-        self._totals.begin(extended_schema(schema), allow_repeated=allow_repeated)
+        self._totals.begin(self._aligned(extended_schema(schema)), allow_repeated=allow_repeated)
 
     def update(self, table: Any, *, progress: bool = False) -> None:
         """Adds the rows of a table or record batch, whether or not they are of a table that is there already."""
         for start, batch in _batches(as_table(table), progress, "adding"):
             with rows_from(start):
+                if self._alignment is not None:
+                    batch = self._alignment.align(self._key.native, batch)
                 self._totals.update(batch)
+
+    def _aligned(self, schema: pa.Schema) -> pa.Schema:
+        return schema if self._alignment is None else self._alignment.schema(schema)
 
     def finish(self, *, min_rows: int = 0, rerandomise: bool = False) -> pa.Table:
         """The totals, one row a group in ascending order of the group columns: a table of encrypted columns again.
@@ -168,7 +190,7 @@ def sum_columns(
     """`PublicKey.sum_columns`."""
     totals: Totals | None = None
     for part, is_piece in _tables_or_pieces(table):
-        totals = totals or Totals(key, part.schema, by)
+        totals = totals or Totals(key, part.schema, by, others=_schemas(table))
         if not is_piece:
             totals.begin(part.schema, allow_repeated=allow_repeated)
         totals.update(part, progress=progress)
@@ -276,6 +298,12 @@ def _tables_or_pieces(given: Any) -> Iterator[tuple[pa.Table, bool]]:
     single = isinstance(given, pa.Table | pa.RecordBatch) or not isinstance(given, Iterable)
     for one in [given] if single or hasattr(given, "__arrow_c_stream__") else given:
         yield as_table(one), isinstance(one, pa.RecordBatch)
+
+
+def _schemas(given: Any) -> Iterator[pa.Schema]:
+    """The schemas of all tables of a list; those of an iterator are not known before it is used up."""
+    if isinstance(given, Sequence) and len(given) > 1:
+        yield from (as_table(one).schema for one in given)
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:

@@ -114,34 +114,45 @@ def sum_columns(
         con: a connection with the extension.
         public: the key that the files are encrypted under.
         files: names, or patterns as DuckDB has them (`'parts/*.parquet'`, `'**/2026-*.parquet'`, `?`, `[a-c]`). A file that exists
-            under the very name is that file. A pattern adds what is not among the files before it.
+            under the very name is that file. A pattern adds what is not among the files before it. Files may differ in scale, range,
+            number of additions and width of group columns.
         by: the columns that make groups.
         min_rows: groups of fewer rows are left out, and a total of fewer values is null.
         rerandomise: whether the totals are ciphertexts that nobody can link to the rows.
 
     Raises:
         KeyMismatchError: a file is encrypted under another key.
-        TableError: a pattern finds no file, no column is encrypted, files differ in their columns, a group column is missing, or a
-            total has more additions than there is headroom for.
+        TableError: a pattern finds no file, no column is encrypted, files differ in their columns, a group column is missing, scales and
+            ranges of all files together leave no room for additions, or a total has more additions than there is headroom for.
     """
     paths = _found(con, [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)])
     groups = [by] if isinstance(by, str) else list(by)
     if not paths:
         raise TableError("no files to add up", kind="no_table")
-    schema = _counted(_one_schema(paths), groups)
+    shapes = _shapes(paths, public, groups)
     # What is wrong with key, descriptions and groups is found here, before anything is read.
-    Totals(public, schema, groups)
+    schemas = [_counted(schema, groups) for schema, _ in shapes]
+    Totals(public, schemas[0], groups, others=schemas[1:])
     load_key(con, public)
+    added = [_added(con, public, schema, groups, alike) for schema, (_, alike) in zip(schemas, shapes, strict=True)]
+    # One row a group and shape: the kernel checks headroom, and orders them as the command line does.
+    totals = Totals(public, added[0].schema, groups, others=[one.schema for one in added[1:]])
+    for one in added:
+        totals.begin(one.schema, allow_repeated=True)
+        totals.update(one)
+    return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
+
+
+def _added(
+    con: duckdb.DuckDBPyConnection, public: PublicKey, schema: pa.Schema, groups: list[str], paths: list[str]
+) -> pa.Table:
+    """The totals of files whose encrypted columns are alike, with the counts that the kernel checks."""
     query = _query(schema, groups, public.id)
     result = describe(con.sql(query, params={"files": [_literal(path) for path in paths]}).to_arrow_table(), schema)
     role = {_descriptions.ROLE: _descriptions.ROWS}
     counted = pa.field(_descriptions.ROWS, pa.uint64(), nullable=False, metadata=role)
     place = result.schema.get_field_index(_descriptions.ROWS)
-    result = result.set_column(place, counted, result.column(place).cast(pa.uint64()))
-    # One row a group: the kernel checks headroom, and orders them as the command line does.
-    totals = Totals(public, result.schema, groups)
-    totals.update(result)
-    return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
+    return result.set_column(place, counted, result.column(place).cast(pa.uint64()))
 
 
 def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
@@ -198,18 +209,36 @@ def _literal(path: str) -> str:
     return _PATTERN.sub(lambda character: f"[{character[0]}]", path)
 
 
-def _one_schema(paths: list[str]) -> pa.Schema:
-    """The schema of the first file, whose encrypted columns those of the others must match."""
+def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tuple[pa.Schema, list[str]]]:
+    """The files by the descriptions of their encrypted columns, each with the schema of the first of them. They may differ in scale, range
+    and number of additions.
+
+    Raises:
+        KeyMismatchError, TableError: those of a file do not add up with those of the first.
+    """
     schemas = [pq.read_schema(path) for path in paths]
-    first = _adding_up(schemas[0])
+    alike: dict[str, list[int]] = {}
+    for place, schema in enumerate(schemas):
+        alike.setdefault(json.dumps(_adding_up(schema), sort_keys=True), []).append(place)
+    firsts = [places[0] for places in alike.values()]
+    for first in firsts[1:]:
+        try:
+            both = Totals(public, schemas[0], groups, others=[schemas[first]])
+            both.begin(schemas[first], allow_repeated=True)
+        except HearithError as error:
+            keys = {entries.get("key") for place in (0, first) for entries in _encrypted(schemas[place]).values()}
+            kind = KeyMismatchError if len(keys) > 1 else TableError
+            text = f"{paths[first]}: its encrypted columns are not those of {paths[0]}: {error}"
+            raise kind(text, kind="differs") from error
+    return [
+        (_common([schemas[place] for place in places]), [paths[place] for place in places]) for places in alike.values()
+    ]
+
+
+def _common(schemas: list[pa.Schema]) -> pa.Schema:
+    """The schema of files that are alike, which count values only if all of them do."""
     counted = all(set(_value_columns(schema)) <= set(schema.names) for schema in schemas)
     counted = counted and all(_value_columns(schema) == _value_columns(schemas[0]) for schema in schemas)
-    for path, schema in zip(paths[1:], schemas[1:], strict=True):
-        here = _adding_up(schema)
-        if here != first:
-            keys = {entries.get("key") for entries in [*here.values(), *first.values()]}
-            kind = KeyMismatchError if len(keys) > 1 else TableError
-            raise kind(f"{path}: its encrypted columns are not those of {paths[0]}", kind="differs")
     return schemas[0] if counted else _without_values(schemas[0])
 
 

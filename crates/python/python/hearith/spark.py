@@ -14,7 +14,8 @@ The workers get the public key, as a broadcast variable, and need `hearith` inst
 
 What an encrypted column is (key, encoding, scale, headroom) stands in the metadata of its Spark column, as entries `hearith.*` like
 those of Arrow fields, and the public key with them (`hearith.jwk`). Spark keeps column metadata through `select`, `filter`, `join`,
-`withColumnRenamed` and its own Parquet files, not through aggregations and Python functions. Spark does not see the descriptions in
+`withColumnRenamed` and its own Parquet files, not through aggregations and Python functions. Its `union` keeps those of the first data
+frame: take `union` of this module where scales may differ. Spark does not see the descriptions in
 Parquet files that Arrow's writers made: `read_parquet` puts them back, and `write_parquet` writes files with them, which the
 command line and DuckDB read too. The companions that count additions, `NAME.additions`, are `bigint` here.
 
@@ -150,6 +151,49 @@ def sum_columns(
     return mapped(spread, last, returned)
 
 
+def union(first: DataFrame, *others: DataFrame, public: PublicKey | None = None, insecure: bool = False) -> DataFrame:
+    """The rows of data frames with the same columns, whose encrypted columns may differ in scale, range and number of additions.
+
+    Spark's own `union` keeps the descriptions of the first data frame, so that numbers of another scale count for others. This one brings
+    all numbers to one scale, exactly and without the private key. `public` and `insecure` are those of `sum_columns`.
+
+    Raises:
+        KeyMismatchError: encrypted columns are under different keys.
+        TableError: columns are encrypted in some frames only, or differ in more than that; or scales and ranges of all frames together
+            leave no room for additions.
+    """
+    frames = [first, *others]
+    schemas = [_spark_schema.described_schema(frame.schema) for frame in frames]
+    fields = [field for frame in frames for field in _spark_schema.encrypted(frame.schema).values()]
+    if not fields:
+        raise TableError("holds no encrypted column", kind="not_encrypted")
+    key = _key(fields, public, insecure)
+    alignment = _native.Alignment(schemas, [])
+    aligned = [alignment.schema(schema) for schema in schemas]
+    # What does not add up is found here, in the driver.
+    totals = _native.Totals(key.native, aligned[0], [])
+    for number, schema in enumerate(aligned):
+        try:
+            totals.begin(schema, allow_repeated=True)
+        except HearithError as error:
+            text = f"data frame {number} does not go with data frame 0: {error}"
+            raise type(error)(text, kind=error.kind) from error
+    shared = broadcast(first, key)
+    parts = []
+    for frame, before, after in zip(frames, schemas, aligned, strict=True):
+        if before.equals(after, check_metadata=True):
+            parts.append(frame)
+            continue
+        task = _aligning(shared, schemas, _spark_schema.described_entries(frame.schema))
+        parts.append(mapped(frame, task, _spark_schema.spark_schema(after, frame.schema, key.to_jwk())))
+    together = parts[0]
+    for part in parts[1:]:
+        together = together.unionByName(part)
+    for field in parts[0].schema:
+        together = together.withMetadata(field.name, field.metadata)
+    return together
+
+
 def decrypt_columns(df: DataFrame, private: PrivateKey | bfv.PrivateKey, *, on_workers: bool = False) -> DataFrame:
     """The data frame with its encrypted columns decrypted and without companions.
 
@@ -205,9 +249,34 @@ def describe(df: DataFrame, like: pa.Schema | DataFrame | str, public: PublicKey
 def read_parquet(spark: SparkSession, path: str, public: PublicKey | None = None) -> DataFrame:
     """`spark.read.parquet` with the descriptions of encrypted columns, whoever wrote the files.
 
-    The driver reads the schema of one file with pyarrow, so `path` must be one that both understand.
+    The driver reads the schemas of all files with pyarrow, so `path` must be one that both understand.
+
+    Raises:
+        TableError: a file describes an encrypted column otherwise than the first. Read such files one by one, and `union` the data frames.
     """
+    _check_alike(path)
     return describe(spark.read.parquet(path), path, public)
+
+
+def _check_alike(path: str) -> None:
+    """Raises `TableError` if the files in a folder do not describe their encrypted columns alike."""
+    own = {_descriptions.TABLE, _descriptions.TABLES, _descriptions.VERSION}
+    known: tuple[str, dict[str, dict[str, str]]] | None = None
+    for fragment in dataset.dataset(path, format="parquet").get_fragments():
+        schema: Any = fragment.physical_schema
+        described = {field.name: _descriptions.entries(field) for field in schema}
+        found = {
+            name: {key: text for key, text in entries.items() if key not in own}
+            for name, entries in described.items()
+            if _descriptions.SCHEME in entries
+        }
+        known = known or (fragment.path, found)
+        for name in sorted({*known[1], *found}):
+            if known[1].get(name) != found.get(name):
+                text = (
+                    f"{fragment.path} describes it otherwise than {known[0]}: hearith.spark.union adds up unlike files"
+                )
+                raise TableError(text, column=name, kind="differs")
 
 
 def write_parquet(df: DataFrame, path: str) -> None:
@@ -279,6 +348,21 @@ def _adding(
             rows += batch.num_rows
         if totals is not None:
             yield _spark_schema.to_spark(totals.finish(min_rows=min_rows, rerandomise=rerandomise))
+
+    return task
+
+
+def _aligning(key: Any, schemas: list[pa.Schema], entries: Mapping[str, dict[str, str]]) -> Task:
+    """The task that brings the encrypted columns of a partition to what they become beside those of the other frames."""
+
+    def task(batches: Batches) -> Batches:
+        take_cores()
+        alignment, rows = _native.Alignment(schemas, []), 0
+        for batch in batches:
+            with rows_from(rows):
+                aligned = alignment.align(key.value.native, _spark_schema.from_spark(batch, entries))
+            rows += batch.num_rows
+            yield _spark_schema.to_spark(aligned)
 
     return task
 
