@@ -499,7 +499,7 @@ pub struct VerifyDecryption {
 /// Who must have signed what is read.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Signers {
-    /// Reject what no holder of this key signed, or what was changed since; may be repeated
+    /// Reject what this key did not sign, or what was changed since; repeatable
     #[arg(long, value_name = "PUBLIC")]
     pub require_signature: Vec<PathBuf>,
 }

@@ -81,7 +81,7 @@ impl SigningKey {
 
 /// The public key of one who signs tables.
 #[pyclass(frozen, eq, hash, module = "hearith._native")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 pub(crate) struct VerifyingKey(columns::VerifyingKey);
 
 #[pymethods]
