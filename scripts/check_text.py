@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""What holds of the text of every tracked file: citations are in the bibliography, and no link leads to a package registry.
+"""What holds of the text of every tracked file: citations are in the bibliography, pages that are named exist, no link leads to a
+package registry, and lines of Markdown are at most 100 characters long.
 
 A citation is a key in square brackets, such as [Orup95]: letters, then the year's last two digits, perhaps a letter (in Rust's
-documentation with backslashes before the brackets, which would make a link otherwise). docs/bibliography.md has an entry for every key that
-is used, and no other: a line that begins with the key in brackets and two asterisks on each side.
+documentation with backslashes before the brackets, which would make a link otherwise). docs/reference/bibliography.md
+has an entry for every key that is used, and no other: a line that begins with the key in brackets and two asterisks
+on each side.
+
+A page is named by its path from the top, such as docs/reference/limits.md, in any file. Tables and code may be longer, and so
+may a line that cannot be broken; scripts/wrap_markdown.py breaks the others.
 
 Usage: check_text.py [ROOT]
 """
@@ -13,7 +18,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-BIBLIOGRAPHY = "docs/bibliography.md"
+import wrap_markdown
+
+BIBLIOGRAPHY = "docs/reference/bibliography.md"
 CITATION = re.compile(r"\\?\[([A-Z][A-Za-z]*[0-9]{2,4}[a-z]?)\\?\](?!\()")
 ENTRY = re.compile(r"^\*\*\[([A-Za-z0-9]+)\]\*\*", re.MULTILINE)
 #: In two parts, so that this file names none.
@@ -31,10 +38,16 @@ HOSTS = [
     ("static.rust-lang.", "org"),
 ]
 REGISTRY = re.compile("|".join(re.escape(first + second) for first, second in HOSTS))
+#: A page of the documentation, by its path from the top.
+PAGE = re.compile(r"\bdocs/(?:[\w-]+/)*[\w-]+\.md\b")
+#: Where pages are named that are not there: former addresses, and the trees of tests.
+ELSEWHERE = ("docs/site/mkdocs.yml", "scripts/tests/")
 #: Cargo itself writes the index's address there.
 GENERATED = {"Cargo.lock"}
 #: Inputs of other programs, whose text is not this project's.
 FOREIGN = ("fuzz/seeds/", "data/", "bench/results/")
+#: Pages that a script writes, whose paragraphs are as long as they come.
+WRITTEN = (*FOREIGN, "docs/reference/registers.md")
 #: Where text is in comments alone.
 LINE = re.compile(r"//.*")
 #: Of TypeScript, whose documentation is in blocks, a line of one as well.
@@ -52,7 +65,7 @@ def tracked(root):
     )
     for name in filter(None, names):
         path = root / name
-        if path.suffix in SOURCES and path.is_file() and path.name not in GENERATED:
+        if path.is_file() and path.name not in GENERATED:
             try:
                 yield name, path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
@@ -65,6 +78,21 @@ def lines(text, pattern):
         yield text.count("\n", 0, match.start()) + 1, match
 
 
+def missing_pages(root, name, text):
+    """Yields one line for each page that a text names and that is not there."""
+    if not name.startswith(ELSEWHERE):
+        for line, match in lines(text, PAGE):
+            if not (root / match[0]).is_file():
+                yield f"{name}:{line}: names {match[0]}, which is not there"
+
+
+def long_lines(name, text):
+    """Yields one line for each line of Markdown that is too long."""
+    if name.endswith(".md") and not name.startswith(WRITTEN):
+        for line in wrap_markdown.long_lines(text):
+            yield f"{name}:{line}: longer than {wrap_markdown.WIDTH} characters: run scripts/wrap_markdown.py {name}"
+
+
 def faults(root):
     """Yields one line for each fault."""
     texts = dict(tracked(root))
@@ -73,6 +101,10 @@ def faults(root):
         yield f"{BIBLIOGRAPHY}: [{key}] has several entries"
     used = set()
     for name, text in texts.items():
+        yield from missing_pages(root, name, text)
+        yield from long_lines(name, text)
+        if Path(name).suffix not in SOURCES:
+            continue
         for line, match in lines(text, REGISTRY):
             yield f"{name}:{line}: names a package registry, {match[0]}; link to the project's own page"
         if name == BIBLIOGRAPHY or name.startswith((*FOREIGN, "scripts/")):
@@ -97,7 +129,9 @@ def main():
         print(f"text: {fault}", file=sys.stderr)
     if found:
         sys.exit(1)
-    print("text: every citation is in the bibliography, no link leads to a package registry")
+    print(
+        "text: every citation is in the bibliography, every page that is named exists, no link leads to a package registry"
+    )
 
 
 if __name__ == "__main__":

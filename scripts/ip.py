@@ -202,7 +202,8 @@ def wrapper(name, top, source):
     lines = [
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
         f"// {GENERATED} from rtl/{top.room}/{name}.sv: change that, then run it.",
-        f"// {name} with the ports that vendors' tools recognise by their names: {top.goes_in} in, {top.comes_out} out (docs/boards.md).",
+        f"// {name} with the ports that vendors' tools recognise by their names: {top.goes_in} in, {top.comes_out} out.",
+        "// docs/how-to/boards.md explains its use.",
         "// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.",
         "// It has never run on a board.",
         "// verilog_lint: waive-start port-name-suffix  // the names are the buses' own",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes whatever knows the accelerators' registers from their one description in rtl/registers (SystemRDL): the package of the hardware
-(rtl/lib/accelerator_pkg.sv), the constants of the driver (crates/device/src/registers.rs), and the page (docs/registers.md).
+(rtl/lib/accelerator_pkg.sv), the constants of the driver (crates/device/src/registers.rs), and the page (docs/reference/registers.md).
 
 With --check it writes nothing, and fails if one of them is not what it would write. A folder in place of this repository can be given.
 
@@ -475,7 +475,11 @@ def page(description):
     return "\n\n".join(parts) + "\n"
 
 
-OUTPUTS = {"rtl/lib/accelerator_pkg.sv": package, "crates/device/src/registers.rs": rust, "docs/registers.md": page}
+OUTPUTS = {
+    "rtl/lib/accelerator_pkg.sv": package,
+    "crates/device/src/registers.rs": rust,
+    "docs/reference/registers.md": page,
+}
 
 
 def main(arguments):

@@ -3,8 +3,8 @@
 plaintexts, as accesses to a MESA's registers and beats of its streams.
 
 The plaintexts are chosen and the ciphertexts made of them by Paillier's own formula, in Python's integers; the constants of the key are
-computed from the formulas in docs/mesa.md, and the addresses are those of rtl/registers. The key is no secret: it is here. With --check
-nothing is written, and it fails if the program is not what it would write.
+computed from the formulas in docs/explanation/mesa.md, and the addresses are those of rtl/registers. The key is
+no secret: it is here. With --check nothing is written, and it fails if the program is not what it would write.
 
 Usage: self_test.py [--check] [ROOT]
 """
@@ -34,7 +34,7 @@ def words(value, bits):
 
 
 def constants():
-    """The constants of the key by the names of their regions, from the formulas in docs/mesa.md."""
+    """The constants of the key by the names of their regions, from the formulas in docs/explanation/mesa.md."""
     n, short = P * Q, W * (D + 1)
     r_bits, x_bits = W * (-(-(N + 2) // W) + D + 1), 2 * N + 2
     found = {"MODULUS": n}

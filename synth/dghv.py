@@ -353,7 +353,7 @@ TEXT = """# Encryption for FHE over the integers in hardware: the paper's tables
 
 Written by `synth/dghv.py` ({tools}). *Paper* is Cao, Moore, O'Neill, O'Sullivan and Hanley, "Accelerating Fully Homomorphic Encryption over the Integers with
 Super-size Hardware Multiplier and Modular Reduction". The designs are in
-[docs/integer-fft.md](../../docs/integer-fft.md) and [docs/dghv-encryptor.md](../../docs/dghv-encryptor.md).
+[docs/explanation/integer-fft.md](../../docs/explanation/integer-fft.md) and [docs/explanation/dghv-encryptor.md](../../docs/explanation/dghv-encryptor.md).
 
 **What cannot be compared.** The paper's figures come from ISE on a Virtex-7, placed and routed or said to be too large for it. Ours are Yosys's, mapped to the same
 primitives (LUT6, flip-flop, DSP48E1) before placement; clocks of ours are those of an ECP5, another family, and of parts alone. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use
@@ -386,7 +386,7 @@ A part's cells are with whatever is below it; steps and the way to memory are be
 {table_encryptor}
 
 ## The accelerator
-The encryptor with elements from the seed, a memory's port and registers ([docs/dghv-hardware.md](../../docs/dghv-hardware.md)): cells of each part with
+The encryptor with elements from the seed, a memory's port and registers ([docs/explanation/dghv-hardware.md](../../docs/explanation/dghv-hardware.md)): cells of each part with
 whatever is below it. The encryptor, as above, and the AES circuits are synthesised apart.
 With one AES circuit and streams of 32 bits, the encryptor as built, it takes {checked_accelerator} of xc7: that form is synthesised in one piece by every `make synth-check`.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second verifier of elections, written from docs/election.md with nothing but the standard library.
+"""A second verifier of elections, written from docs/explanation/election.md with nothing but the standard library.
 
     python3 hearith_verify.py RECORD [--insecure-key]
 
@@ -438,7 +438,7 @@ def hashed(key: Key, proof: str, index: int) -> int:
 
 
 def check_dealing(key: Key, base: int, trustees: list[int], needed: int) -> None:
-    """That nobody chose v, and that all v_i lie on one polynomial whose value at 0 decrypts (docs/threshold.md)."""
+    """That nobody chose v, and that all v_i lie on one polynomial whose value at 0 decrypts (docs/explanation/threshold.md)."""
     expected = ((1 + key.n) * pow(hashed(key, "base", 0), key.n, key.square)) ** 2 % key.square
     chosen = "v is not the number that the hash of n gives: the key was shared by a version whose dealer could choose results"
     require(base == expected, chosen)

@@ -123,7 +123,7 @@ Made by `bench/python/election_spark.py`.
 By the two medians a ballot takes {1e3 * each:.2f} ms of this machine, of which {1e6 * driver:.0f} us are the driver's. **Computed, not measured:** for 10^8 ballots
 {NODES} such machines would take {workers / 60:.0f} minutes over what workers do, if they do nothing of what the driver does here, and the driver {alone / 60:.0f} minutes, some of
 it while workers go on. That supposes that files lie where they are read, and that look-ups in a driver's tables take no longer when the tables are
-{BALLOTS // many} times as large as here; [docs/scaling.md](../../docs/scaling.md) says what they would need.
+{BALLOTS // many} times as large as here; [docs/how-to/scaling.md](../../docs/how-to/scaling.md) says what they would need.
 """
     RESULT.write_text(page)
     print(page)

@@ -1,4 +1,4 @@
-"""What one node does in Spark and what that makes of a cluster; writes bench/results/scaling.md, which docs/scaling.md explains.
+"""What one node does in Spark and what that makes of a cluster; writes bench/results/scaling.md, which docs/how-to/scaling.md explains.
 
 Adds up ciphertexts of 512 bytes (a key of 2048 bits) by groups with `hearith.spark.sum_columns` from Parquet files, on all cores of this machine in
 Spark's local mode, with two numbers of rows: the difference of their times gives the rows a second, the rest is what a job takes
@@ -140,7 +140,7 @@ def report(rows: int, times: list[float], small: int, small_times: list[float], 
     lines = [
         "# One node in Spark, and what that makes of a cluster",
         "",
-        "Made by `bench/python/spark_scaling.py`; [docs/scaling.md](../../docs/scaling.md) explains it.",
+        "Made by `bench/python/spark_scaling.py`; [docs/how-to/scaling.md](../../docs/how-to/scaling.md) explains it.",
         "",
         f"- Machine: {machine.processor()}, {cores} hardware threads, {platform.system()} {platform.machine()}",
         f"- Versions: Spark {pyspark.__version__}, pyarrow {pa.__version__}, Python {platform.python_version()}, hearith {he.__version__}",

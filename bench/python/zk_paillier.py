@@ -71,7 +71,7 @@ Made by `scripts/bench_zk_paillier.sh`.
 | --- | ---: | ---: | ---: | ---: | ---: |
 {table}
 
-The two do not show the same. zk-paillier's hash takes the commitments alone, so its proof can be forged ([docs/proofs.md](../../docs/proofs.md)), and its
+The two do not show the same. zk-paillier's hash takes the commitments alone, so its proof can be forged ([docs/explanation/proofs.md](../../docs/explanation/proofs.md)), and its
 verification neither hashes the statement nor looks for factors in common with the key; its numbers are what the work of the equations costs there.
 """
     RESULT.write_text(page)

@@ -27,7 +27,7 @@ pub mod workload;
 /// What the programs end with: any error, as text.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The example of the project's README, compiled and run with those of the documentation.
+/// The examples of the page on the Rust library, compiled and run with those of the documentation.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+#[doc = include_str!("../../docs/reference/rust.md")]
+struct RustPage;

@@ -95,7 +95,8 @@ def main() -> None:
     for reference in REFERENCES:
         (target / reference).parent.mkdir(parents=True)
         (target / reference).touch()
-    for page in sorted(file for file in stage.files if file.suffix == ".md"):
+    # Forms of the repository's own site are no pages.
+    for page in sorted(file for file in stage.files if file.suffix == ".md" and file.parts[0] != ".github"):
         stage.page(page)
     if stage.wrong:
         sys.exit("\n".join(stage.wrong))

@@ -14,7 +14,8 @@
 // 2 N / 32 blocks answer. A number of another length is taken for what its blocks make of it.
 //
 // Cycles: with J = Digits + D + 2, products of the multiplier take 3 Fold J cycles, squares 2 Fold J; for two votes (N / 4 - 1) (4 squares and a product) and some 20 products, twice,
-// or Columns - 1 times a square and a product, twice: docs/block-streams.md has the numbers. Neither vote nor randomness decides when anything happens, nor how often.
+// or Columns - 1 times a square and a product, twice: docs/explanation/block-streams.md has the
+// numbers. Neither vote nor randomness decides when anything happens, nor how often.
 // Multipliers: those of dual_row, W = 16.
 module dual_encryptor #(
     parameter int unsigned N        = 2048,  // bits of n, a multiple of 32, at least 64

@@ -1,4 +1,4 @@
-"""A device behind cocotbext-axi: its ports, registers and packets as docs/registers.md has them."""
+"""A device behind cocotbext-axi: its ports, registers and packets as docs/reference/registers.md has them."""
 
 import itertools
 import random
@@ -271,7 +271,7 @@ class Device:
             assert await self.answer(4 * self.system.quiet(count + 4)) == expected
 
     async def resynchronise(self):
-        """Finds a common beginning, as docs/registers.md says."""
+        """Finds a common beginning, as docs/reference/registers.md says."""
         await self.write(CONTROL, FLUSH)
         self.epoch = await self.read(EPOCH)
         first, second = (self.packet([])[0] for _ in range(2))

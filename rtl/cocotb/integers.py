@@ -1,4 +1,7 @@
-"""Encryption over the integers in plain Python, from docs/dghv.md and docs/dghv-encryptor.md: AES, elements, both schemes, a memory."""
+"""Encryption over the integers in plain Python: AES, elements, both schemes, a memory.
+
+The formulas are those of docs/explanation/dghv.md and docs/explanation/dghv-encryptor.md.
+"""
 
 import dataclasses
 

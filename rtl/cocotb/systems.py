@@ -1,4 +1,4 @@
-"""What each device computes, in plain Python from its page in docs and docs/registers.md: nothing here is the driver's."""
+"""What each device computes, in plain Python from its page in docs and docs/reference/registers.md: nothing here is the driver's."""
 
 import dataclasses
 import itertools
@@ -166,7 +166,7 @@ class ResidueBank:
 
 
 class Coproc:
-    """The co-processor: commands with both operands, and what each answers, from docs/coproc.md."""
+    """The co-processor: commands with both operands, and what each answers, from docs/explanation/coproc.md."""
 
     identity = b"COPR"
     branches = 1
@@ -344,7 +344,7 @@ SYSTEMS = {int.from_bytes(system.identity, "big"): system for system in (Mesa, M
 
 
 def crc_of(words):
-    """The checksum of some words as docs/registers.md defines it, bit by bit."""
+    """The checksum of some words as docs/reference/registers.md defines it, bit by bit."""
     state = 0xFFFFFFFF
     for word, bit in itertools.product(words, range(32)):
         state = state >> 1 ^ (0xEDB88320 if (state ^ word >> bit) & 1 else 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Paillier co-processor: every operation with a public key, and the power of a decryption, on multipliers modulo n^2 (docs/coproc.md).
+// The Paillier co-processor: every operation with a public key, and the power of a decryption, on
+// multipliers modulo n^2 (docs/explanation/coproc.md).
 //
 // Commands come in packets, are carried out several at a time from a memory of whole numbers in block RAM (coproc_sequencer), and are answered in their order.
 // A product takes a multiplier Interval cycles, a square of dual numbers two thirds of that; a power of l bits is 17 + 5 ceil(l / 4) + 1 products (of dual numbers one more),

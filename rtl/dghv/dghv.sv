@@ -2,7 +2,8 @@
 // An accelerator of encryption over the integers (DGHV): whole encryptions by CMNT and CNT with a compressed key, in a memory behind an AXI4 port.
 //
 // The elements never cross a bus: they are made again from the key's seed, region 0 of the constants, two words every 10 / Rounds cycles. Commands and answers (dghv_control) come in packets
-// (docs/registers.md): the host lays modulus, corrections, coefficients and noise into the memory, dghv_encryptor does the rest. PRODUCTS counts products of blocks.
+// (docs/reference/registers.md): the host lays modulus, corrections, coefficients and noise into
+// the memory, dghv_encryptor does the rest. PRODUCTS counts products of blocks.
 //
 // A flush drops what is under way: it wipes everything of the datapath, and what bursts had begun is ended without writing; the seed stays until a wipe. What lies in the memory stays as it
 // is: whoever drives this has a Wipe carried out over it.

@@ -28,7 +28,7 @@ package ballot_pkg;
         NoNoise        = 4'd6   // the noise source failed, or has not started
     } decline_e;
 
-    // What is shown of a number that is encrypted (docs/proofs.md).
+    // What is shown of a number that is encrypted (docs/explanation/proofs.md).
     typedef enum logic [1:0] {
         MarkIsBit   = 2'd0,  // a mark holds 0 or 1
         SumIsBit    = 2'd1,  // the marks of a contest add up to 0 or 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A mark is encrypted, c = (1 + n)^m (h^n)^a mod n^2, and shown to hold 0 or 1; or a contest's sum is shown to be what it must be. The proofs are those by short openings
-// of docs/proofs.md, for what proof_i says:
+// of docs/explanation/proofs.md, for what proof_i says:
 //
 //   MarkIsBit   a is drawn. c and the proof are given.
 //   SumIsBit    a is the sum of the marks' openings and m that of the marks, 0 or 1: c is the product of their ciphertexts. The proof is given.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The challenge of a proof by a short opening: SHA-256 over the transcript of docs/proofs.md, each part after its length.
+// The challenge of a proof by a short opening: SHA-256 over the transcript of
+// docs/explanation/proofs.md, each part after its length.
 //
 //   "hearith-proofs 1 membership, short" or "... residue, short"; "hearith-election 1 " and the election's id in hexadecimal digits; ["voter",contest,mark] with the
 //   voter in eight hexadecimal digits and "sum" in place of a mark where marks are added up; n; h; for membership 0 and 1; the ciphertext; its commitments.

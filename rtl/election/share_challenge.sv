@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The challenge of a trustee's share: SHA-256 over the transcript of docs/threshold.md, each part after its length.
+// The challenge of a trustee's share: SHA-256 over the transcript of docs/explanation/threshold.md,
+// each part after its length.
 //
 //   "hearith-proofs 1 share"; "hearith-election 1 share " and the election's id in hexadecimal digits; [contest,mark]; n; w, l and i; v; v_i; c; c_i; a; b.
 //

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A trustee's share of a decryption, with its proof (docs/threshold.md): c_i = c^(2 D s_i), a = c^(4 rho), b = v^rho, all modulo n^2, and z = rho + e D s_i.
+// A trustee's share of a decryption, with its proof (docs/explanation/threshold.md): c_i = c^(2 D
+// s_i), a = c^(4 rho), b = v^rho, all modulo n^2, and z = rho + e D s_i.
 //
 // What is kept is D s_i, the share times the factorial of the number of trustees. It comes in words, lowest first, behind load_i, and replaces what was kept; there is no way to read
 // it. An order to check it raises v to it: with anything but v_i it is forgotten, as it is at a reset and with forget_i. Only a share that was checked is used.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Written by scripts/ip.py from rtl/mesa/mesa.sv: change that, then run it.
-// mesa with the ports that vendors' tools recognise by their names: ciphertexts in, plaintexts out (docs/boards.md).
+// mesa with the ports that vendors' tools recognise by their names: ciphertexts in, plaintexts out.
+// docs/how-to/boards.md explains its use.
 // All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.
 // It has never run on a board.
 // verilog_lint: waive-start port-name-suffix  // the names are the buses' own

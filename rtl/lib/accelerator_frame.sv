@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every accelerator has around its own datapath: registers, packets in and out, reset, flush and wipe (docs/registers.md).
+// What every accelerator has around its own datapath: registers, packets in and out, reset, flush
+// and wipe (docs/reference/registers.md).
 //
 // Items of InBits bits go to all Branches, each in its own time, once the constants are complete; the design gives one answer of OutBits bits an item, in
 // order. The design's datapath is reset by datapath_rst_no, its constants by rst_no; they are written where key_write_o says, the number of the region in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the host sees of an accelerator over AXI4-Lite: the registers of docs/registers.md, made from rtl/registers, and the way into the regions that
+// What the host sees of an accelerator over AXI4-Lite: the registers of
+// docs/reference/registers.md, made from rtl/registers, and the way into the regions that
 // hold the constants.
 //
 // Whatever cannot be is refused with SLVERR and noted in ERROR. A flush is flush_o for a cycle, in which the new epoch is there already; a wipe is

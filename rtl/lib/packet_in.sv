@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Takes packets apart: a header of 64 bits, then as many items as it says, each of Beats beats (docs/registers.md).
+// Takes packets apart: a header of 64 bits, then as many items as it says, each of Beats beats
+// (docs/reference/registers.md).
 //
 // Of a packet that has the mark and the epoch, the tag, {COUNT, SEQUENCE}, leaves at tag_*, and its items at item_*, in order. Any other packet is
 // discarded. Of a packet that ends too early or too late the item in which that shows is dropped, with what follows, and broken_valid_o says until

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What TKEEP means to packets of whole beats (docs/registers.md): beats pass through, and a packet with a beat of which bytes are missing is made one of the
+// What TKEEP means to packets of whole beats (docs/reference/registers.md): beats pass through, and
+// a packet with a beat of which bytes are missing is made one of the
 // wrong length, which the device reports and answers as broken.
 //
 // Such a packet of the length that its header says gets one beat of zeros more; of any other length it is wrong already. The header counts as read here

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Puts packets together: of a tag a header, then as many items as it says, each in Beats beats, the last beat marked (docs/registers.md).
+// Puts packets together: of a tag a header, then as many items as it says, each in Beats beats, the
+// last beat marked (docs/reference/registers.md).
 //
 // Tags {COUNT, SEQUENCE} come in the order of their packets, items in the order of packets and within them. broken_valid_i says that of the last packet
 // of which there is a tag missing_i items will not come: it is ended by a closing beat of zeros, by two if one would make it as long as a whole one.

@@ -6,7 +6,8 @@
 // Two symmetric branches (mesa_branch), one for p and one for q, each with Stages ladders that pass on their pair of values; a key memory; registers.
 //
 // Ciphertexts of 2 N bits come in packets over AXI4-Stream, plaintexts of N bits leave in packets, in order, little end first; both padded with zeros to
-// whole beats. Streams, registers, parameters and the regions of the key: docs/registers.md. A key of fewer bits than N works as well.
+// whole beats. Streams, registers, parameters and the regions of the key:
+// docs/reference/registers.md. A key of fewer bits than N works as well.
 // PRODUCTS counts pairs of products in all ladders.
 //
 // Throughput, once filled: a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works all but two, or, with so many

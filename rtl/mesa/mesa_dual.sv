@@ -5,7 +5,8 @@
 //
 // Two symmetric branches (mesa_dual_branch), one for p and one for q, each with Lanes exponentiators side by side; a key memory; registers.
 //
-// Streams, registers, parameters and the regions of the key: docs/registers.md. Dual numbers are given by parts below 2^(N/2), right modulo p^2.
+// Streams, registers, parameters and the regions of the key: docs/reference/registers.md. Dual
+// numbers are given by parts below 2^(N/2), right modulo p^2.
 // PRODUCTS counts products of dual numbers in all lanes.
 //
 // Throughput, once filled: Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many lanes that it is more, what the

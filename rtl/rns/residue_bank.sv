@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A residue bank: a stream of long integers in, their residues modulo Count primes out.
 //
-// Coefficients of Words words of V bits come in packets (docs/registers.md), little end first and padded to whole beats; the answer to each is its
+// Coefficients of Words words of V bits come in packets (docs/reference/registers.md), little end
+// first and padded to whole beats; the answer to each is its
 // Count residues, in the order of Primes, likewise padded. A residue takes 32 bits, or 64 where V is more than 31. Coefficients of a polynomial need
 // not be reduced: any number of Words V bits has residues. There is no key: CONTROL.ready starts the bank, and until then, and after a wipe, it holds
 // what arrives. INDEX and VALUE show the primes, 0 beyond the last: a word each, or two, the lower first, where V is more than 31. PRODUCTS counts

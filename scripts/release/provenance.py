@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY = "https://github.com/hearith/hearith"
-BUILD_TYPE = f"{REPOSITORY}/blob/main/docs/releases.md#provenance"
+BUILD_TYPE = f"{REPOSITORY}/blob/main/docs/how-to/releases.md#provenance"
 BUILDER = f"{REPOSITORY}/blob/main/scripts/release.sh"
 #: What is made after the statement, or is it.
 NOT_SUBJECTS = ("SHA256SUMS", "SHA256SUMS.minisig", "provenance.intoto.json")

@@ -96,7 +96,7 @@ def main():
     text = f"""# Files of a release
 
 Written by `scripts/release/report.py` after `scripts/release.sh`, commit {", ".join(commits)}.
-[docs/releases.md](../../docs/releases.md) describes the files and the checks.
+[docs/how-to/releases.md](../../docs/how-to/releases.md) describes the files and the checks.
 
 ## Files
 

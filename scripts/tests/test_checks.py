@@ -25,9 +25,10 @@ def tree(tmp_path):
         path.write_text(text)
         subprocess.run(["git", "-C", str(tmp_path), "add", name], check=True)
 
-    write("docs/bibliography.md", BIBLIOGRAPHY)
+    write("docs/reference/bibliography.md", BIBLIOGRAPHY)
     write("src/lib.rs", "/// As \\[Orup95\\] has it.\nlet x = table[RADIX52];\n")
     write("rtl/mesa.sv", "// Source: [MESA24], fig. 1.\n")
+    write("docs/x/table.md", f"| {'word ' * 30} |\n\nsee docs/reference/bibliography.md\n")
     write("Cargo.lock", 'source = "https://index.' + "crates." + 'io"\n')
     assert list(check_text.faults(tmp_path)) == []
     return tmp_path, write
@@ -36,15 +37,25 @@ def tree(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "fault"),
     [
-        ("docs/x.md", "a\nb [Dhem98]\n", "docs/x.md:2: [Dhem98] is not in docs/bibliography.md"),
-        ("src/x.rs", "//! \\[Dhem98\\]\n", "src/x.rs:1: [Dhem98] is not in docs/bibliography.md"),
-        ("rtl/mesa.sv", "// none\n", "docs/bibliography.md: nothing cites [MESA24]"),
-        ("docs/bibliography.md", BIBLIOGRAPHY * 2, "docs/bibliography.md: [MESA24] has several entries"),
+        ("docs/x.md", "a\nb [Dhem98]\n", "docs/x.md:2: [Dhem98] is not in docs/reference/bibliography.md"),
+        ("src/x.rs", "//! \\[Dhem98\\]\n", "src/x.rs:1: [Dhem98] is not in docs/reference/bibliography.md"),
+        ("rtl/mesa.sv", "// none\n", "docs/reference/bibliography.md: nothing cites [MESA24]"),
+        (
+            "docs/reference/bibliography.md",
+            BIBLIOGRAPHY * 2,
+            "docs/reference/bibliography.md: [MESA24] has several entries",
+        ),
         (
             "README.md",
             "x\n[phe](https://" + "pypi." + "org/project/phe/)",
             "README.md:2: names a package registry, " + "pypi." + "org",
         ),
+        (
+            "src/a.json",
+            '{"about":\n"see docs/reference/none.md"}',
+            "src/a.json:2: names docs/reference/none.md, which is not",
+        ),
+        ("docs/x.md", "a\n\n" + "word " * 30 + "\n", "docs/x.md:3: longer than 100 characters"),
     ],
 )
 def test_faults_in_text_are_found(tree, name, text, fault):
@@ -107,4 +118,4 @@ def test_faults_in_the_lock_of_the_pages_are_found(path, package, fault):
 def test_citations_in_typescript_are_looked_for_in_comments(tree):
     root, write = tree
     write("web/a.ts", "/**\n * As [Dhem98] has it.\n */\nconst x = table[RADIX52];\n")
-    assert list(check_text.faults(root)) == ["web/a.ts:2: [Dhem98] is not in docs/bibliography.md"]
+    assert list(check_text.faults(root)) == ["web/a.ts:2: [Dhem98] is not in docs/reference/bibliography.md"]

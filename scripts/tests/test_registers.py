@@ -59,7 +59,7 @@ def test_a_change_of_the_description_reaches_all_three(tree):
     assert run("--check", tree).returncode == 0
     assert "KeyCheckAddress = 16'h34" in (tree / "rtl/lib/accelerator_pkg.sv").read_text()
     assert "KEY_CHECK: u32 = 0x34;" in (tree / "crates/device/src/registers.rs").read_text()
-    assert "| 0x00034 | read | KEY_CHECK |" in (tree / "docs/registers.md").read_text()
+    assert "| 0x00034 | read | KEY_CHECK |" in (tree / "docs/reference/registers.md").read_text()
 
 
 def test_registers_that_overlap_are_refused(tree):

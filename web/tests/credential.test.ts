@@ -29,7 +29,7 @@ test("a code gives the key that it was made for, and under another election anot
   }
 });
 
-test("the secret is the hash that docs/election-web.md names", () => {
+test("the secret is the hash that docs/how-to/election-web.md names", () => {
   const seed = Uint8Array.from({ length: 16 }, (_, at) => at);
   expect(codeOf(seed)).toBe("aaaqeayeaudaocajbifqydiob4");
   expect(shownCode(codeOf(seed), "credential")).toBe(VECTOR.code);
@@ -61,7 +61,7 @@ test("doubles, and names and weights that the board refuses, are found before an
 });
 
 test("every refusal of the server has words in every language", () => {
-  const page = readFileSync(new URL("../../docs/election-server.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/how-to/election-server.md", import.meta.url), "utf8");
   const codes = [...page.matchAll(/^\| `([a-z_]+)` \| [45]\d\d \|/gm)].map(([, code]) => code ?? "");
   expect(codes.length).toBeGreaterThanOrEqual(16);
   for (const { errors } of Object.values(LANGUAGES)) {

@@ -3,7 +3,8 @@
 //! The plain columns of a table stay row by row; a column `X` that is encrypted is `Binary`, and its rows are encrypted `N` at a time. The
 //! first row of each `N` holds the *chunk*, the ciphertext of all of them, and the others are null. `X.additions` (`UInt64`) says row
 //! by row whether there is a number: 1, or 0 where the column was null. Row groups end where chunks end, so they can be read
-//! ([`batches_of`](crate::parquet::ParquetSource::batches_of)) and added up apart ([`LatticeTotals::begin_part`]). `docs/lattice.md` has
+//! ([`batches_of`](crate::parquet::ParquetSource::batches_of)) and added up apart
+//! ([`LatticeTotals::begin_part`]). `docs/explanation/lattice.md` has
 //! the form of the files in full.
 //!
 //! A chunk is `HBK1`, the table's random id (16 bytes), the number of its first row (8 bytes, little end first), a SHA-256 of the column's

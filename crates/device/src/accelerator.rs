@@ -1,4 +1,4 @@
-//! What all accelerators have in common: the registers and the packets of `docs/registers.md`.
+//! What all accelerators have in common: the registers and the packets of `docs/reference/registers.md`.
 
 use std::fmt;
 

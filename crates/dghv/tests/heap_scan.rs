@@ -11,7 +11,8 @@
 //! owner, and decryption.
 //!
 //! Not covered: the search for primes, whose crates leave copies (SECURITY.md says so): while keys are made, what their primes are is not
-//! looked for; single bits of a message or of a subset; super-size products in CMNT's encryption, which docs/dghv.md says are not wiped;
+//! looked for; single bits of a message or of a subset; super-size products in CMNT's encryption,
+//! which docs/explanation/dghv.md says are not wiped;
 //! the stack and the registers; memory that is never freed.
 
 #[path = "all/reference/mod.rs"]

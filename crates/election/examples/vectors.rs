@@ -28,7 +28,7 @@ fn head(running: &Running) -> String {
 
 fn one_holder(running: &Running) -> Value {
     json!({
-        "about": "An election whose key one holder has, of 512 bits; see docs/election.md. Written by examples/vectors.rs.",
+        "about": "An election whose key one holder has, of 512 bits; see docs/explanation/election.md. Written by examples/vectors.rs.",
         "board_secret": secret(&running.cast.board),
         "heads": [head(running)],
         "organiser_secret": secret(&running.cast.organiser),
@@ -51,7 +51,7 @@ fn shared(running: &Running) -> Value {
     let receipt = Receipt::new(running.election.id(), 4, &running.lines[4], &running.cast.board);
     let shares: Vec<Value> = key().shares.iter().map(|share| serde_json::from_str(&share.to_json()).unwrap()).collect();
     json!({
-        "about": "An election under a key of 512 bits that has no secrets left; see docs/election.md. Written by examples/vectors.rs.",
+        "about": "An election under a key of 512 bits that has no secrets left; see docs/explanation/election.md. Written by examples/vectors.rs.",
         "ballot_of_voter_9": { "body": made, "challenge": prepared.into_challenge(), "choices": choices(4) },
         "board_secret": secret(&running.cast.board),
         "heads": [head(running)],

@@ -6,7 +6,7 @@
 //! - [`Board`], [`Head`], [`Receipt`]: lines chained, and what the board's keeper answers for; [`Record`]: the same in a folder;
 //! - [`Products`]: what ballots come to; [`verify`]: a record's verdicts, check by check.
 //!
-//! The protocol, what is trusted and what is not claimed are in `docs/election.md`.
+//! The protocol, what is trusted and what is not claimed are in `docs/explanation/election.md`.
 //!
 //! # Secrets
 //! Making a ballot is constant time in its choices ([`Election::prepare_all`]); choices, openings and keys are wiped and never shown. Verifying is not

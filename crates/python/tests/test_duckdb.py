@@ -468,7 +468,7 @@ class TestNames:
         root = Path(__file__).parents[3]
         for pattern in (
             "*.md",
-            "docs/*.md",
+            "docs/**/*.md",
             "crates/duckdb/src/*.rs",
             "crates/python/**/*.md",
             "crates/python/python/**/*.py",

@@ -199,7 +199,7 @@ def test_a_sum_can_hide_what_went_in(keys, other_keys):
 
 
 def test_the_page_runs():
-    page = (Path(__file__).parents[3] / "docs" / "federated.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "federated.md").read_text()
     names = {}
     # The second program goes on with the first one's clients, and has to come to the same mean.
     for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL):

@@ -208,7 +208,7 @@ def test_lost_descriptions_are_put_back(keys, encrypted, tmp_path, library):
         table = he.describe(lost, like)
         fields = [one.schema.field("salary") for one in (table, encrypted)]
         assert fields[0].equals(fields[1])
-        # Programs that drop metadata drop the table's id as well (docs/tables.md).
+        # Programs that drop metadata drop the table's id as well (docs/reference/tables.md).
         entries = [_descriptions.entries(field) for field in fields]
         assert entries[0].items() <= entries[1].items()
         assert entries[1].keys() - entries[0].keys() <= {_descriptions.TABLE, _descriptions.VERSION}

@@ -220,7 +220,7 @@ proptest! {
     }
 }
 
-/// The counts that `docs/rns.md` gives.
+/// The counts that `docs/explanation/rns.md` gives.
 #[test]
 fn instructions_are_counted() {
     let counts = |log_degree, bits, count| {

@@ -1,4 +1,5 @@
-//! What holds the dealer to its word: `v` that follows from `n`, and `v_i` that lie on one polynomial. docs/threshold.md has the argument.
+//! What holds the dealer to its word: `v` that follows from `n`, and `v_i` that lie on one
+//! polynomial. docs/explanation/threshold.md has the argument.
 
 use crate::error::{Error, ErrorKind};
 use crate::key::{Shared, joined};

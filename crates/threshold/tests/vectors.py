@@ -1,4 +1,4 @@
-"""A shared key, shares of decryptions and their combination by another implementation, written from docs/threshold.md with nothing but Python's
+"""A shared key, shares of decryptions and their combination by another implementation, written from docs/explanation/threshold.md with nothing but Python's
 standard library.
 
 Usage: `python3 vectors.py > vectors.txt` deals a key and makes shares; `python3 vectors.py check < FILE` verifies and combines what is in a file of the same

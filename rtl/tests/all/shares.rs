@@ -1,4 +1,6 @@
-//! A trustee's share of a decryption and its proof (`rtl/election/share_prover.sv`), beside GMP's powers and the hash that `docs/threshold.md` describes. Powers are the test's: what the unit
+//! A trustee's share of a decryption and its proof (`rtl/election/share_prover.sv`), beside GMP's
+//! powers and the hash that `docs/explanation/threshold.md` describes. Powers are the test's: what
+//! the unit
 //! asks for, how long it says that it is, and when.
 
 use hearith_rtl::SHARE_PROVER;

@@ -1,4 +1,4 @@
-"""What honest and dishonest makers of a record need: keys, proofs and signatures, as docs/election.md has them.
+"""What honest and dishonest makers of a record need: keys, proofs and signatures, as docs/explanation/election.md has them.
 
 Everything random comes from one generator with a fixed seed, so that a corpus is the same every time. The key's primes
 have 128 bits and are printed here: nothing of this protects anything.

@@ -1,4 +1,4 @@
-/** The server: what is asked of it and how it refuses. docs/election-server.md has its addresses. */
+/** The server: what is asked of it and how it refuses. docs/how-to/election-server.md has its addresses. */
 
 import { canonical, type Json } from "../protocol/canonical.ts";
 import type { Receipt } from "../protocol/receipt.ts";

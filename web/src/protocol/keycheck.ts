@@ -1,4 +1,4 @@
-/** What a key must be, checked from its numbers and the proofs that come with them. docs/election.md says why. */
+/** What a key must be, checked from its numbers and the proofs that come with them. docs/explanation/election.md says why. */
 
 import { jacobi, power } from "hearith/bigint.ts";
 import { ensure } from "hearith/errors.ts";

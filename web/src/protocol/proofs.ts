@@ -1,5 +1,5 @@
 /**
- * Proofs by short openings that a ciphertext holds 0, or one of a few numbers: docs/proofs.md has every equation and
+ * Proofs by short openings that a ciphertext holds 0, or one of a few numbers: docs/explanation/proofs.md has every equation and
  * byte. Provers here know the opening, so that every power they need is one of the fixed base `h^n`.
  */
 

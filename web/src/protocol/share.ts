@@ -1,4 +1,4 @@
-/** Keys shared among trustees: a share of a decryption with its proof, and what shares combine to. docs/threshold.md has the equations. */
+/** Keys shared among trustees: a share of a decryption with its proof, and what shares combine to. docs/explanation/threshold.md has the equations. */
 
 import * as base64 from "hearith/base64.ts";
 import { bitLength, inverse, mod, power, productOfPowers, randomBits } from "hearith/bigint.ts";

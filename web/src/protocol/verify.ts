@@ -16,7 +16,7 @@ import { State } from "./state.ts";
 import { checkResult, checkShares, checkTally, combined, opened, outcome, type Totals } from "./tally.ts";
 import { leafHash, Tree } from "./tree.ts";
 
-/** The checks of docs/election.md, in its order, and the browser's own. */
+/** The checks of docs/explanation/election.md, in its order, and the browser's own. */
 export const CHECKS = [
   "chain",
   "heads",

@@ -1,4 +1,4 @@
-/** A key and its trustees for tests, dealt as docs/threshold.md says. Its primes are published here: never use it. */
+/** A key and its trustees for tests, dealt as docs/explanation/threshold.md says. Its primes are published here: never use it. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import * as base64 from "hearith/base64.ts";

@@ -1,4 +1,5 @@
-//! Ciphertexts and totals as `docs/lattice.md` describes their bytes, read and written without the crate that makes them.
+//! Ciphertexts and totals as `docs/explanation/lattice.md` describes their bytes, read and written
+//! without the crate that makes them.
 
 /// Bytes before the polynomials, of a ciphertext and of a total.
 const CIPHERTEXT: usize = 44;

@@ -59,7 +59,7 @@ pub struct ServeLimits {
     /// Connections
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_clients: u32,
-    // Hidden: --help has room for what is set every day; docs/limits.md has all.
+    // Hidden: --help has room for what is set every day; docs/reference/limits.md has all.
     /// Connections before their handshake is done
     #[arg(long, hide = true, value_name = "N", default_value_t = 512)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]

@@ -539,9 +539,9 @@ fn is_readable(text: &str) {
     }
 }
 
-/// The unit of docs/operate.md.
+/// The unit of docs/how-to/operate.md.
 fn unit() -> String {
-    let page = include_str!("../../../../docs/operate.md");
+    let page = include_str!("../../../../docs/how-to/operate.md");
     let (_, unit) = page.split_once("```ini\n").unwrap();
     unit.split_once("```").unwrap().0.to_owned()
 }

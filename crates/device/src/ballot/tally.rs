@@ -303,7 +303,8 @@ impl Tally {
         self.done(&Order::Forget)
     }
 
-    /// The trustee's share of the decryption of a mark's product, with its proof, in the bytes that everybody verifies (docs/threshold.md).
+    /// The trustee's share of the decryption of a mark's product, with its proof, in the bytes that
+    /// everybody verifies (docs/explanation/threshold.md).
     ///
     /// # Errors
     /// As [`Tally::count`].

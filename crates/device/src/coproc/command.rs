@@ -1,4 +1,4 @@
-//! Commands and answers as they travel (`docs/coproc.md`).
+//! Commands and answers as they travel (`docs/explanation/coproc.md`).
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Proofs that another implementation made (`vectors.py`, written from docs/proofs.md in Python's standard library) hold.
+//! Proofs that another implementation made (`vectors.py`, written from docs/explanation/proofs.md
+//! in Python's standard library) hold.
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};

@@ -1,6 +1,6 @@
 """BFV, a lattice scheme, for whole vectors and columns: thousands of numbers a ciphertext, and fast.
 
-Vectors are encrypted, added up and weighed whole; of a table's column come sums by groups. docs/choosing.md says when to take it
+Vectors are encrypted, added up and weighed whole; of a table's column come sums by groups. docs/how-to/choosing.md says when to take it
 rather than Paillier.
 
 >>> import hearith as he, numpy as np

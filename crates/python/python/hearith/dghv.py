@@ -1,7 +1,7 @@
 """FHE over the integers: encrypted bits that can be added and multiplied.
 
 The schemes are CMNT and CNT with the parameters of their papers, which are HISTORICAL AND BROKEN: they protect nothing, and every
-constructor asks for them by name. docs/dghv.md has the attacks.
+constructor asks for them by name. docs/explanation/dghv.md has the attacks.
 
 >>> from hearith import dghv
 >>> import numpy as np

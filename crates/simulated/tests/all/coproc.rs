@@ -462,7 +462,7 @@ fn constant_activity(design: &'static Design) {
             [below(&mut random, &n), below(&mut random, &n), below(&mut random, &square), below(&mut random, &square)];
         assert_eq!(counted(drawn), small);
     }
-    // What docs/coproc.md counts: a table, windows, a tail; the comb's digits; the rest.
+    // What docs/explanation/coproc.md counts: a table, windows, a tail; the comb's digits; the rest.
     let power = |bits: u64, tail: u64| 17 + 5 * bits.div_ceil(4) + tail;
     let combed = |bits: u64, tail: u64| 1 + 2 * bits.div_ceil(4) + tail;
     if device.parameters().core == Core::Dual {
@@ -575,7 +575,7 @@ fn wide_devices_decrypt_several_times_as_fast() {
     let (_, mut halves) = halves(&COPROC_256, &private, Trust::Check);
     assert!(halves.decrypt(&fresh).unwrap() == plain);
     let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
-    // Of no key and no ciphertext: docs/coproc.md has them.
+    // Of no key and no ciphertext: docs/explanation/coproc.md has them.
     assert_eq!([whole, halves], [187_044, 30_070]);
 }
 
@@ -597,7 +597,7 @@ fn wide_cores_take_their_cycles() {
             device.counters().unwrap().busy_cycles - before
         })
     });
-    // Of no number: docs/coproc.md has them.
+    // Of no number: docs/explanation/coproc.md has them.
     assert_eq!(cycles, [[187_776, 28_165, 904], [375_152, 55_921, 1_393], [225_177, 37_913, 5_233]]);
 }
 

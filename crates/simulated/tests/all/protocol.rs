@@ -1,4 +1,5 @@
-//! The packets and registers that every device has (`docs/registers.md`), on each of them: what a driver that makes no mistake never does.
+//! The packets and registers that every device has (`docs/reference/registers.md`), on each of
+//! them: what a driver that makes no mistake never does.
 
 use crate::common::{EPOCH, Fault, Shared, decrypts, header, is, key, random_ciphertexts};
 use hearith_device::mesa::Mesa;

@@ -64,7 +64,7 @@ impl Dealer {
     }
 }
 
-/// `H(n)`, as docs/threshold.md has it.
+/// `H(n)`, as docs/explanation/threshold.md has it.
 fn hashed(n: &Integer) -> Integer {
     let n_be = n.to_digits::<u8>(Order::Msf);
     let bytes = (0..).flat_map(|block: u32| {

@@ -1,4 +1,5 @@
-//! A MESA in software: the register map and the packets of `docs/registers.md`, and a decryptor that computes with the constants that it was
+//! A MESA in software: the register map and the packets of `docs/reference/registers.md`, and a
+//! decryptor that computes with the constants that it was
 //! loaded with, as the hardware does, and nothing else. A wrong constant gives wrong plaintexts.
 
 pub mod faulty;
