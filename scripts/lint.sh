@@ -57,6 +57,7 @@ fi
 scripts/check_dependencies.py
 scripts/prove_arithmetic.py --check
 scripts/check_text.py
+scripts/spelling.sh
 python docs/site/comparisons.py --check
 scripts/check_web.py
 scripts/js.sh lint

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Misspelt words in every page and source that git knows, by codespell and .codespellrc. Inputs of other programs are left out.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+git ls-files -z -- '*.md' '*.rs' '*.sv' '*.py' '*.sh' '*.ts' '*.tsx' '*.rdl' '*.yml' '*.toml' Makefile ':!fuzz/seeds' ':!data' |
+    xargs -0 codespell
+echo "spelling: no misspelt word"
