@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates the tables of characters that names of elections may have (docs/election.md), for the three verifiers.
+"""Generates the tables of characters that names of elections may have (docs/explanation/election.md), for the three verifiers.
 
     scripts/name_tables.py [--check]
 

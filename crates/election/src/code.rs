@@ -1,6 +1,6 @@
 //! Codes that people copy by hand: 26 characters of base32 and two check characters, in seven groups of four.
 //!
-//! The checks are those of a Reed-Solomon code over GF(32) of distance 3 (`docs/election-web.md`): one or two wrong
+//! The checks are those of a Reed-Solomon code over GF(32) of distance 3 (`docs/how-to/election-web.md`): one or two wrong
 //! characters, and two that changed places, are always noticed, and the place of a single one is known.
 
 use std::fmt;

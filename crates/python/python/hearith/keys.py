@@ -195,7 +195,7 @@ def generate_keypair(
         variant: `standard`; `djn` [DJN10]: encryption with the public key is several times faster,
             secure under one more assumption; or `subgroup` [MHL21]: decryption is several times faster
             too, under a further one, and numbers that were encrypted otherwise are rejected.
-        scheme: `paillier`, or `bfv` for vectors and columns that are encrypted whole (docs/choosing.md).
+        scheme: `paillier`, or `bfv` for vectors and columns that are encrypted whole (docs/how-to/choosing.md).
         parameters: of `bfv` alone, which has no other arguments but the engine: `bfv-4096`, `bfv-8192` (the default) or `bfv-16384`.
         insecure: allows keys that protect nothing.
         engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.

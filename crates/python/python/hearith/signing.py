@@ -1,4 +1,4 @@
-"""Signed tables: who encrypted a table, and that nobody has changed it since (Ed25519, docs/tables.md of the repository).
+"""Signed tables: who encrypted a table, and that nobody has changed it since (Ed25519, docs/reference/tables.md of the repository).
 
 ::
 
