@@ -44,7 +44,7 @@ pub(super) fn decrypt_share(session: &Session, command: &ElectionDecryptShare) -
     let share = match &command.machine {
         Some(settings) => {
             let record = Verified { source: &*source, name: &place, state, tally };
-            tally_board::share(session, command, settings, &record, &trustee)?
+            tally_board::share(session, settings, &record, &trustee)?
         }
         None => election.share(&trustee, tally).map_err(|error| of(&command.share, error))?,
     };

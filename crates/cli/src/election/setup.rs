@@ -5,8 +5,8 @@ use std::path::Path;
 
 use hearith_election::signature::PublicKey;
 use hearith_election::{
-    Body, Bytes, Contest, ElectionKey, ErrorKind, Hash, Holder, MAX_VOTERS_AN_ENTRY, Manifest, Of, SecretKey, Signer,
-    Trustees, Voter, VoterCode, Voters, canonical,
+    Body, Bytes, Contest, ElectionKey, Hash, Holder, MAX_VOTERS_AN_ENTRY, Manifest, Of, SecretKey, Signer, Trustees,
+    Voter, VoterCode, Voters, canonical,
 };
 use hearith_paillier::{PrivateKey, Variant};
 use hearith_threshold::deal;

@@ -6,8 +6,6 @@ use hearith_device::{Error, Kind};
 use hearith_election::{Bytes, Contest, Place, Share, Source, State, Tally, for_each_counted};
 use hearith_threshold::KeyShare;
 
-use super::office::of;
-use crate::args::ElectionDecryptShare;
 use crate::device::failed;
 use crate::failure::{Cause, Failure};
 use crate::session::Session;
@@ -23,7 +21,6 @@ pub(super) struct Verified<'a> {
 /// Has the share made by a tally board.
 pub(super) fn share(
     session: &Session,
-    command: &ElectionDecryptShare,
     settings: &str,
     record: &Verified<'_>,
     trustee: &KeyShare,
