@@ -329,7 +329,7 @@ mod tests {
         let weak = register(&secure, key(Variant::Standard).public()).unwrap_err();
         assert_eq!(weak.reason(), ErrorReason::BadKey);
         for n in [&[][..], &[7], &[0; 64], &[255; 2000]] {
-            assert_eq!(secure.register(ClientId::anonymous(), n, &[]).unwrap_err().reason(), ErrorReason::BadKey);
+            assert_eq!(secure.register(ClientId::anonymous(), n, &[], 0).unwrap_err().reason(), ErrorReason::BadKey);
         }
     }
 }
