@@ -234,6 +234,27 @@ mod tests {
         }
     }
 
+    /// Likewise of a subgroup key: the check takes the full exponents, and none of the constants that the short ones go with.
+    #[test]
+    fn faults_in_a_subgroups_constants_are_found() {
+        for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+            let key = PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, engine).unwrap();
+            let (ciphertexts, right) = ciphertexts(&key, 9);
+            assert_eq!(key.decrypt_checked(&ciphertexts), Ok(right.clone()));
+            let (p, q) = (key.factors().square_p.root(), key.factors().square_q.root());
+            let broken = [
+                key.with_short_decryption(|sound| Decryption { h_p: faulty(&sound.h_p, p), ..sound }),
+                key.with_short_decryption(|sound| Decryption { h_q: faulty(&sound.h_q, q), ..sound }),
+            ];
+            for broken in broken {
+                let wrong = broken.decrypt(&ciphertexts).unwrap();
+                assert!(gives_the_key_away(&key, &right, &wrong));
+                assert_eq!(broken.decrypt_checked(&ciphertexts), Err(ErrorKind::WrongDecryption.into()));
+                assert_eq!(broken.decrypt_any(&ciphertexts), Ok(right.clone()));
+            }
+        }
+    }
+
     /// \[BDL97\]: whether the difference of a row and its wrong version has one prime in common with `n`.
     fn gives_the_key_away(key: &PrivateKey, right: &Plaintexts, wrong: &Plaintexts) -> bool {
         let differences = key.public().root().sub(right.batch(), wrong.batch());

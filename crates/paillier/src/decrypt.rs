@@ -58,9 +58,9 @@ impl PrivateKey {
 pub(crate) struct Decryption {
     pub(crate) exponents: (Secret, Secret),
     /// Bits of both.
-    bits: u32,
+    pub(crate) bits: u32,
     /// Whether they are those of a subgroup.
-    is_short: bool,
+    pub(crate) is_short: bool,
     pub(crate) h_p: Factor,
     pub(crate) h_q: Factor,
     pub(crate) chinese: Chinese,

@@ -278,6 +278,16 @@ impl PrivateKey {
         PrivateKey { decryption: Arc::new(Locked::new(decryption)), ..self.clone() }
     }
 
+    /// The same key with other constants of its subgroup's decryption: for tests of faults.
+    #[cfg(test)]
+    pub(crate) fn with_short_decryption(&self, change: impl FnOnce(Decryption) -> Decryption) -> Self {
+        let orders = &self.subgroup.as_ref().expect("a subgroup key").orders;
+        let decryption = change(Decryption::short(&self.factors, orders));
+        let orders = Orders { p: orders.p.clone(), q: orders.q.clone() };
+        let subgroup = Some(Arc::new(Locked::new(Subgroup { orders, decryption })));
+        PrivateKey { subgroup, ..self.clone() }
+    }
+
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
