@@ -166,7 +166,7 @@ pub struct Keygen {
     /// Directory for the two files; made when missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Variant of Paillier: standard, djn (encrypts faster) or subgroup (decrypts faster too) [default: standard]
+    /// Variant of Paillier: standard, djn (encrypts faster) or subgroup [default: standard]
     #[arg(long, value_parser = variant)]
     pub variant: Option<Variant>,
     /// Share a Paillier key: of L trustees, at most 20, any W decrypt; takes minutes

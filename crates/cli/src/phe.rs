@@ -69,7 +69,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
     if key.variant() == Variant::Subgroup && !command.any_randomiser {
         let text = "a subgroup key decrypts numbers of other origin only with `decrypt --any-randomiser`, and so every sum that \
                     has one of them: say --any-randomiser here too";
-        return Err(Failure::at(&name(&command.key), text));
+        return Err(Failure::at(name(&command.key), text));
     }
     let input = Reread::open(&command.input)?;
     let options = ImportOptions {

@@ -44,9 +44,13 @@ impl Proxies {
 
     /// All names in the order in which they were added; `None` for those that are no addresses.
     fn names(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
-        let (name, read): (HeaderName, fn(&str) -> Vec<Option<IpAddr>>) = match self.header {
-            ProxyHeader::XForwardedFor => (HeaderName::from_static("x-forwarded-for"), listed),
-            ProxyHeader::Forwarded => (header::FORWARDED, elements),
+        let name = match self.header {
+            ProxyHeader::XForwardedFor => HeaderName::from_static("x-forwarded-for"),
+            ProxyHeader::Forwarded => header::FORWARDED,
+        };
+        let read = |line: &str| match self.header {
+            ProxyHeader::XForwardedFor => listed(line),
+            ProxyHeader::Forwarded => elements(line),
         };
         let values = headers.get_all(name);
         values.iter().flat_map(|value| value.to_str().map_or(vec![None], read)).collect()

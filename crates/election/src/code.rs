@@ -107,7 +107,7 @@ pub(crate) fn plain(bytes: &[u8; 16]) -> String {
 
 /// A code of bits as it is shown: with its checks, in groups of four with this between them.
 pub(crate) fn shown(bytes: &[u8; 16], kind: CodeKind, between: &str) -> Zeroizing<String> {
-    grouped(&*values(bytes, kind), between)
+    grouped(&values(bytes, kind), between)
 }
 
 fn grouped(values: &[u8; WHOLE], between: &str) -> Zeroizing<String> {

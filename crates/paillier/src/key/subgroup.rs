@@ -41,12 +41,12 @@ const SIEVE_BOUND: u32 = 1 << 15;
 /// Bits that `p` and `q` of a key of `bits` bits have at least.
 pub(crate) fn order_bits(bits: u32) -> u32 {
     match bits {
-        ..2048 => 160,
+        0..2048 => 160,
         2048 => 256,
-        ..=3072 => 288,
-        ..=4096 => 336,
-        ..=7680 => 416,
-        _ => 432,
+        2049..=3072 => 288,
+        3073..=4096 => 336,
+        4097..=7680 => 416,
+        7681.. => 432,
     }
 }
 
@@ -259,10 +259,10 @@ fn search(order: &[u64], bits: u32, engine: Engine) -> Result<Option<Half>, Erro
         let passed = may_be_prime(&candidates.iter().map(|one| &one[..]).collect::<Vec<_>>(), engine)?;
         promising.extend(candidates.into_iter().zip(passed).filter_map(|(one, passed)| passed.then_some(one)));
         // The primes of as many as fill the lanes are tried side by side.
-        if promising.len() >= engine.lanes() || is_over {
-            if let Some(found) = first(order, &mut promising, bits, engine)? {
-                return Ok(Some(found));
-            }
+        if (promising.len() >= engine.lanes() || is_over)
+            && let Some(found) = first(order, &mut promising, bits, engine)?
+        {
+            return Ok(Some(found));
         }
         if is_over {
             return Ok(None);

@@ -149,8 +149,8 @@ fn rows_that_are_wrong_in_one_half_say_no_more() {
             let (one, other) = (Integer::from(one.square_ref()), Integer::from(other.square_ref()));
             let factor = Integer::from(2).pow_mod(&numbers.n(), &other).unwrap() - 1u32;
             let inverse = Integer::from(one.invert_ref(&other).unwrap());
-            let half = 1 + Integer::from(&one * (factor * inverse % &other));
-            let changed = Integer::from(&own * half) % &square;
+            let half = 1 + &one * (factor * inverse % &other);
+            let changed = &own * half % &square;
             let found = key.decrypt(&ciphertexts(key.public(), &[changed])).unwrap_err();
             assert_eq!(found, ErrorKind::ForeignRandomiser.at_row(0), "{engine}");
         }
@@ -299,7 +299,7 @@ fn private_keys_of_every_wrong_kind_are_rejected() {
     assert_eq!(with(&|numbers| numbers.orders[0] = long.clone()), Err(invalid("the primes are too long")));
 
     // Generators of other orders.
-    let minus = |g: Integer| Integer::from(&n - g);
+    let minus = |g: Integer| &n - g;
     let g = minus(good.h.clone());
     for h in [
         g.clone(),                                                     // order p q
