@@ -166,7 +166,7 @@ pub struct Keygen {
     /// Directory for the two files; made when missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Variant of Paillier: standard, djn (encrypts faster) or subgroup [default: standard]
+    /// Paillier variant: standard, djn (encrypts faster) or subgroup [default: standard]
     #[arg(long, value_parser = variant)]
     pub variant: Option<Variant>,
     /// Share a Paillier key: of L trustees, at most 20, any W decrypt; takes minutes
@@ -297,25 +297,25 @@ pub struct Sum {
     /// The public key, or the private key (its owner re-randomises faster)
     #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
-    /// Columns or expressions whose values make the groups, as "age >= 30 as senior"
+    /// Columns or expressions whose values make the groups: "age >= 30 as senior"
     #[arg(long, short, value_name = "NAME,...")]
     pub by: Vec<Columns>,
     /// Add up only rows that meet a condition on plain columns, as "age >= 30"
     #[arg(long = "where", short = 'w', value_name = "CONDITION")]
     pub conditions: Vec<Predicate>,
-    /// Multiply each number by the integer of a plain column or an expression (bfv alone)
+    /// Multiply each number by a plain column or an expression (bfv alone)
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// Leave out groups of fewer rows, totals of fewer values or with a rarer weight
+    /// Leave out groups of fewer rows, totals of fewer values or of rarer weights
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub min_rows: Option<u64>,
-    /// Count all weights together for --min-rows: rare ones can show single values
+    /// Count all weights together for --min-rows: rare ones can show one value
     #[arg(long, requires = "min_rows")]
     pub allow_rare_weights: bool,
-    /// Add tables and totals up even if they have rows in common, or are given twice
+    /// Add tables and totals even if they have rows in common, or are given twice
     #[arg(long)]
     pub allow_repeated: bool,
-    /// Hide which rows a total is of; without, a total of one row is its own ciphertext
+    /// Hide which rows a total is of; without, that of one row is its ciphertext
     #[arg(long)]
     pub rerandomise: bool,
     /// Believe a device without a check: a faulty one may give other totals
@@ -350,10 +350,10 @@ pub struct Decrypt {
     /// The result; - for standard output, which is the default
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
+    /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
     #[arg(long, short, hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Write X.mean behind each sum X of totals: the sum by the number of encrypted values
+    /// Write X.mean behind each sum X: the sum by the number of encrypted values
     #[arg(long)]
     pub mean: bool,
     /// Check what this CPU decrypts: a computing fault would give the key away
@@ -362,7 +362,7 @@ pub struct Decrypt {
     /// Decrypt rows of any origin under a subgroup key: several times slower
     #[arg(long, conflicts_with = "remote")]
     pub any_randomiser: bool,
-    /// Believe a device without a check. DANGEROUS: a faulty one gives the key away
+    /// Believe a device unchecked. DANGEROUS: a faulty one gives the key away
     #[arg(long, conflicts_with_all = ["check", "remote"])]
     pub unchecked_device: bool,
     /// Who must have signed the table.
@@ -405,10 +405,10 @@ pub struct Combine {
     /// The result; - for standard output, which is the default
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
+    /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Write X.mean behind each sum X of totals: the sum by the number of encrypted values
+    /// Write X.mean behind each sum X: the sum by the number of encrypted values
     #[arg(long)]
     pub mean: bool,
     /// Who must have signed the totals.
@@ -485,10 +485,10 @@ pub struct VerifyDecryption {
     /// The numbers; - for standard output, which is the default
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// csv, tsv, json, parquet or table [default: by --out's ending; on a terminal table]
+    /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Write X.mean behind each sum X of totals: the sum by the number of encrypted values
+    /// Write X.mean behind each sum X: the sum by the number of encrypted values
     #[arg(long)]
     pub mean: bool,
     /// Who must have signed the totals.
@@ -617,7 +617,7 @@ pub struct Import {
     /// How many numbers have been added up in each ciphertext
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub additions: u64,
-    /// Take numbers of any origin under a subgroup key; `decrypt` then needs the same option
+    /// Take numbers of any origin under a subgroup key; `decrypt` needs the same option
     #[arg(long)]
     pub any_randomiser: bool,
     /// JSON objects {"v": "...", "e": 0}, one after another or in a list; - for standard input
