@@ -14,7 +14,7 @@ from hearith.errors import InvalidKeyError
 
 @pytest.mark.parametrize("variant", ["DJN", "Standard", ""])
 def test_variants_are_written_as_they_are_named(variant):
-    with pytest.raises(InvalidKeyError, match=r"no such variant \(there are: standard, djn\)"):
+    with pytest.raises(InvalidKeyError, match=r"no such variant \(there are: standard, djn, subgroup\)"):
         he.generate_keypair(512, variant, insecure=True)
 
 
