@@ -37,7 +37,7 @@ _TITLE = re.compile(r'title="([^"/]+)"')
 _VARIABLE = [
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "KEY"),
-    (re.compile(r"^tracker( [a-z2-7]{4}){6} [a-z2-7]{2}$", re.M), "TRACKER"),
+    (re.compile(r"^tracker( [a-z2-7]{4}){7}$", re.M), "TRACKER"),
     (re.compile(r"\b\d[\d.]* s\b"), "TIME"),
     (re.compile(r"\b[\d ]+ rows/s"), "RATE"),
     (re.compile(r"\d+ % arithmetic"), "SHARE"),
