@@ -12,7 +12,7 @@
 use super::factors::Factors;
 use super::generate::{apart, prime};
 use super::prime::{ROUNDS, is_probably_prime, may_be_prime, rounds_for_random};
-use super::weakness::remainder;
+use super::weakness::{odd_primes, remainder};
 use crate::boxed::boxed;
 use crate::random::unit;
 use crate::{Error, ErrorKind, MAX_BITS};
@@ -300,7 +300,7 @@ fn random_start(order: &[u64], bits: u32) -> Result<Secret, Error> {
     let mut target = Secret::new(vec![0; limbs_of(bits)]);
     fill(&mut target)?;
     clear_bits_from(&mut target, bits - 2);
-    add_assign(&mut target, &resized_power(3, bits - 2));
+    [bits - 1, bits - 2].into_iter().for_each(|bit| target[bit as usize / 64] |= 1 << (bit % 64));
     let doubled = boxed(&product_in(order, &[2], order.len() + 1));
     let divisor = NonZero::new(doubled).into_option().ok_or(ErrorKind::KeySizeOutOfRange { bits })?;
     let (quotient, rest) = Zeroizing::new(boxed(&target)).div_rem(&divisor);
@@ -311,18 +311,6 @@ fn random_start(order: &[u64], bits: u32) -> Result<Secret, Error> {
     start[0] |= 1;
     let limbs = limbs_of(bit_length(&start));
     Ok(resized(&start, limbs))
-}
-
-/// `factor 2^bits`.
-fn resized_power(factor: u64, bits: u32) -> Secret {
-    let mut power = Secret::new(vec![0; limbs_of(bits + 64)]);
-    let (limb, shift) = ((bits / 64) as usize, bits % 64);
-    power[limb] = factor << shift;
-    if let (Some(next), true) = (power.get_mut(limb + 1), shift > 0) {
-        *next = factor >> (64 - shift);
-    }
-    let limbs = limbs_of(bit_length(&power));
-    resized(&power, limbs)
 }
 
 /// For the numbers `u = start + 2 k`: 1 where `u` or `2 p u + 1` has a small factor, 0 for the rest.
@@ -343,20 +331,6 @@ fn sieve(order: &[u64], start: &[u64]) -> Zeroizing<Vec<u8>> {
         }
     }
     composite
-}
-
-/// The odd primes below a bound.
-fn odd_primes(bound: u32) -> impl Iterator<Item = u32> {
-    let mut composite = vec![false; bound as usize];
-    let mut candidate = 3;
-    while candidate * candidate < bound {
-        if !composite[candidate as usize] {
-            let multiples = (candidate * candidate..bound).step_by(2 * candidate as usize);
-            multiples.for_each(|multiple| composite[multiple as usize] = true);
-        }
-        candidate += 2;
-    }
-    (3..bound).step_by(2).filter(move |number| !composite[*number as usize])
 }
 
 // GMP, which is C, does not run in Miri.

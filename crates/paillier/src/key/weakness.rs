@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, MIN_SECURE_BITS};
 use crypto_bigint::{BoxedUint, Resize};
 use crypto_primes::{Flavor, is_prime};
 use hearith_arith::{Batch, Exponents, Modulus, natural};
-use std::fmt;
+use std::{fmt, iter};
 
 /// Steps of Fermat's method that are tried on a modulus.
 const FERMAT_STEPS: usize = 100;
@@ -108,18 +108,21 @@ fn may_be_square(number: &BoxedUint) -> bool {
 
 /// The least prime factor of a number below `bound`.
 pub(crate) fn small_factor(n: &[u64], bound: u32) -> Option<u64> {
+    iter::once(2).chain(odd_primes(bound)).find(|&prime| remainder(n, prime) == 0).map(u64::from)
+}
+
+/// The odd primes below `bound`.
+pub(super) fn odd_primes(bound: u32) -> impl Iterator<Item = u32> {
     let mut composite = vec![false; bound as usize];
-    for candidate in 2..bound {
-        if composite[candidate as usize] {
-            continue;
+    let mut candidate = 3;
+    while candidate * candidate < bound {
+        if !composite[candidate as usize] {
+            let multiples = (candidate * candidate..bound).step_by(2 * candidate as usize);
+            multiples.for_each(|multiple| composite[multiple as usize] = true);
         }
-        if remainder(n, candidate) == 0 {
-            return Some(candidate.into());
-        }
-        let square = u64::from(candidate) * u64::from(candidate);
-        (square..bound.into()).step_by(candidate as usize).for_each(|multiple| composite[multiple as usize] = true);
+        candidate += 2;
     }
-    None
+    (3..bound).step_by(2).filter(move |number| !composite[*number as usize])
 }
 
 /// `n mod d` in divisions of 64 bits by 32.
