@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use hearith_election::{Body, ErrorKind, Kind, Notice, canonical};
+use hearith_serving::places::{Place, Places};
 use hearith_serving::rate::Rates;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -19,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
-use crate::authors::{Author, WaitingShare, WaitingShares};
+use crate::authors::Author;
 use crate::groups::groups;
 use crate::ledger::{Error, Ledger};
 use crate::limits::Limits;
@@ -98,7 +99,7 @@ struct Ticket {
     kind: Kind,
     since: Instant,
     answer: oneshot::Sender<Answer>,
-    share: Option<WaitingShare>,
+    share: Option<Place<u32>>,
     _place: Waiting,
 }
 
@@ -120,7 +121,8 @@ struct Work {
     /// What is left of each voter's ballots and challenges.
     ballots: Option<Rates<String>>,
     bad: Rates<Author>,
-    shares: WaitingShares,
+    /// Of each trustee one share may wait to be verified or entered.
+    shares: Arc<Places<u32>>,
 }
 
 impl Desk {
@@ -145,7 +147,7 @@ impl Desk {
             organiser,
             ballots: (limits.ballots > 0).then(|| Rates::new(a_day / DAY, a_day)),
             bad: Rates::new(room / 60.0, room),
-            shares: WaitingShares::default(),
+            shares: Places::new(),
         });
         let stages = Stages {
             verifying: tokio::spawn(verify_all(work.clone(), sent, passed)),
@@ -278,7 +280,7 @@ impl Work {
     }
 
     /// All but proofs. A share takes its trustee's place among those that wait.
-    fn check(&self, notice: &Notice) -> Result<Option<WaitingShare>, Refusal> {
+    fn check(&self, notice: &Notice) -> Result<Option<Place<u32>>, Refusal> {
         self.check_beginning(notice)?;
         self.ledger.check(notice).map_err(|error| refusal_of(&error))?;
         // Signed by the author, so that nobody can spend an author's patience but the author.
@@ -294,7 +296,7 @@ impl Work {
             Some(Author::Voter(voter)) => self.take_ballot(voter).map(|()| None),
             Some(Author::Trustee(trustee)) => {
                 let busy = || Refusal::new(Reason::Busy, "a share of this trustee waits already");
-                let place = self.shares.take(trustee).map(Some);
+                let place = self.shares.take(trustee, usize::MAX, 1).map(Some);
                 place.ok_or_else(|| busy().after(Duration::from_secs(2)))
             }
             None => Ok(None),

@@ -58,6 +58,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn one_place_for_each() {
+        let places = Places::new();
+        let first = places.take(1, usize::MAX, 1).expect("it is free");
+        assert!(places.take(1, usize::MAX, 1).is_none());
+        assert!(places.take(2, usize::MAX, 1).is_some());
+        drop(first);
+        assert!(places.take(1, usize::MAX, 1).is_some());
+    }
+
+    #[test]
     fn places_are_given_back() {
         let places = Places::new();
         let first = places.take("one", 3, 2).unwrap();
