@@ -117,9 +117,9 @@ fn operations(bits: u32) -> Result<Vec<Line>, Failure> {
     let [p, q] = key.primes().map(|prime| to_be(prime, (bits / 2).div_ceil(8) as usize));
     let standard = PrivateKey::from_primes(&p, &q, None, KeyPolicy::AllowInsecure, Engine::Ifma);
     let standard = standard.map_err(Failure::new)?;
+    // They are the standard key's as well: its modulus is the same, and so is its id.
     let plaintexts = encoding::encode_signed(djn, &[-1; ROWS]).map_err(Failure::new)?;
     let ciphertexts = djn.encrypt(&plaintexts).map_err(Failure::new)?;
-    // Under the standard key, of the same modulus and so of the same id, they are the same numbers.
     let short_plaintexts = encoding::encode_signed(subgroup.public(), &[-1; ROWS]).map_err(Failure::new)?;
     let short_ciphertexts = subgroup.public().encrypt(&short_plaintexts).map_err(Failure::new)?;
     let order_bits = subgroup.subgroup_primes().map_or(0, |[p, _]| bit_length(p));

@@ -1,13 +1,13 @@
 //! `hearith keygen`.
 
 use hearith_columns::SigningKey;
-use hearith_paillier::{DEFAULT_BITS, DEFAULT_ITERATIONS, PrivateKey, SecretText, Variant};
+use hearith_paillier::{DEFAULT_BITS, PrivateKey, SecretText, Variant};
 use hearith_threshold::deal;
 use zeroize::Zeroizing;
 
 use crate::args::{Keygen, Scheme, Sharing};
 use crate::failure::{Failure, name};
-use crate::keys::hinting;
+use crate::keys::{hinting, sealed};
 use crate::lattice;
 use crate::pair::{JSON, Pair, SIGNING};
 use crate::progress::{Length, Progress};
@@ -120,11 +120,5 @@ fn generate(session: &Session, command: &Keygen) -> Result<PrivateKey, Failure> 
 
 /// The private key as its file holds it, encrypted if there is a passphrase.
 pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
-    match passphrase {
-        None => Ok(key.to_jwk()),
-        Some(passphrase) => {
-            let text = key.to_encrypted_jwk(passphrase.first_line(), DEFAULT_ITERATIONS);
-            text.map(Zeroizing::new).map_err(Failure::new)
-        }
-    }
+    sealed(key.to_jwk(), key.public().id(), passphrase)
 }

@@ -4,12 +4,26 @@ use std::path::Path;
 
 use hearith_bfv::MAX_KEY_TEXT;
 use hearith_columns::{EncryptionKey, SigningKey, VerifyingKey, is_signing_key};
-use hearith_paillier::{EncryptedJwk, Error, ErrorKind, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
+use hearith_paillier::{
+    DEFAULT_ITERATIONS, EncryptedJwk, Error, ErrorKind, KeyId, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText,
+};
 use hearith_threshold::{KeyShare, Verification};
+use zeroize::Zeroizing;
 
 use crate::failure::{Failure, eprint_line, name};
 use crate::lattice;
 use crate::session::Session;
+
+/// The text of a private key as its file holds it, encrypted if there is a passphrase.
+pub(crate) fn sealed(
+    text: Zeroizing<String>,
+    id: KeyId,
+    passphrase: Option<&SecretText>,
+) -> Result<Zeroizing<String>, Failure> {
+    let Some(passphrase) = passphrase else { return Ok(text) };
+    let sealed = EncryptedJwk::seal(&text, id, passphrase.first_line(), DEFAULT_ITERATIONS);
+    sealed.map(Zeroizing::new).map_err(Failure::new)
+}
 
 /// A key file that was read, not yet understood.
 pub(crate) struct KeyFile {

@@ -9,11 +9,12 @@ mod sum;
 use hearith_bfv::{PrivateKey, PublicKey};
 use hearith_columns::lattice::LatticeKey;
 use hearith_device::Kind;
-use hearith_paillier::{DEFAULT_ITERATIONS, EncryptedJwk, Engine, KeyKind, SecretText};
+use hearith_paillier::{Engine, KeyKind, SecretText};
 use zeroize::Zeroizing;
 
 use crate::args::Remote;
 use crate::failure::Failure;
+use crate::keys::sealed;
 use crate::session::Session;
 use converting::Converting;
 
@@ -67,11 +68,9 @@ impl Key {
 
 /// A private key as its file holds it, encrypted if there is a passphrase.
 pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
-    let Some(passphrase) = passphrase else { return Ok(key.to_text()) };
     // Ids of both schemes have the same form.
     let id = key.public().id().to_string().parse().map_err(Failure::new)?;
-    let sealed = EncryptedJwk::seal(&key.to_text(), id, passphrase.first_line(), DEFAULT_ITERATIONS);
-    sealed.map(Zeroizing::new).map_err(Failure::new)
+    sealed(key.to_text(), id, passphrase)
 }
 
 /// Refuses what computes Paillier's scheme alone.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use hearith_columns::parquet::ParquetSource;
 use hearith_columns::{Contents, Digest, Error, SignatureCheck, SigningKey, VerifyingKey};
-use hearith_paillier::{DEFAULT_ITERATIONS, EncryptedJwk, SecretText};
+use hearith_paillier::SecretText;
 use zeroize::Zeroizing;
 
 use crate::args::Signers as Given;
 use crate::failure::Failure;
 use crate::input::{ParquetFile, Piece, Pieces};
-use crate::keys::KeyFile;
+use crate::keys::{KeyFile, sealed};
 use crate::session::Session;
 
 /// The key in the file that `--sign` names, if it is given.
@@ -22,9 +22,7 @@ pub(crate) fn key(session: &Session, path: Option<&Path>) -> Result<Option<Arc<S
 
 /// A private key as its file holds it, encrypted if there is a passphrase.
 pub(crate) fn private_text(key: &SigningKey, passphrase: Option<&SecretText>) -> Result<Zeroizing<String>, Failure> {
-    let Some(passphrase) = passphrase else { return Ok(key.to_jwk()) };
-    let sealed = EncryptedJwk::seal(&key.to_jwk(), key.public().id(), passphrase.first_line(), DEFAULT_ITERATIONS);
-    sealed.map(Zeroizing::new).map_err(Failure::new)
+    sealed(key.to_jwk(), key.public().id(), passphrase)
 }
 
 /// The keys of which one must have signed each table. Without any, signatures are not looked at.
