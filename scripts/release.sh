@@ -245,7 +245,7 @@ check_wheel() {
     case $triple in
     *-linux-gnu) scripts/release/check_elf.py --python --glibc "$GLIBC" "${libraries[@]}" ;;
     *-linux-musl)
-        if [ -e "/lib/ld-musl-${triple%%-*}.so.1" ]; then
+        if has_musl "$triple"; then
             exports=(--exports "/lib/ld-musl-${triple%%-*}.so.1")
         fi
         scripts/release/check_elf.py --python --musl "${exports[@]}" "${libraries[@]}"
@@ -270,7 +270,7 @@ try_wheel() {
         tested "$part" "qemu-aarch64: $found"
         ;;
     *-linux-musl)
-        if [ -e "/lib/ld-musl-${triple%%-*}.so.1" ]; then
+        if has_musl "$triple"; then
             found=$(scripts/release/load_musl.sh "$triple" "$unpacked")
             tested "$part" "NOT RUN, no Python stands on musl here; every symbol that it needs is musl's ($(musl_release)) or Python's; $found"
         else
@@ -279,6 +279,11 @@ try_wheel() {
         ;;
     *) tested "$part" "NOT RUN: nothing here runs programs for $triple" ;;
     esac
+}
+
+# has_musl TRIPLE: whether musl is installed for that processor.
+has_musl() {
+    [ -e "/lib/ld-musl-${1%%-*}.so.1" ]
 }
 
 # musl_release: the release of the musl that is installed.
