@@ -48,7 +48,7 @@ impl<'a> Sharer<'a> {
     /// As [`Decryptor::new`](crate::Decryptor::new).
     pub fn new(share: &'a KeyShare, schema: &Schema, digest: Digest) -> Result<Self, Error> {
         let reading = Reading::new(share.key(), schema)?;
-        let schema = shares_schema(&reading, Shares::row_bytes(share.key()), share.trustee(), &digest);
+        let schema = shares_schema(&reading, share.share_bytes(), share.trustee(), &digest);
         Ok(Self { share, reading, digest, schema })
     }
 
@@ -68,7 +68,7 @@ impl<'a> Sharer<'a> {
             let present = Present::read(self.share.key(), column, batch)?;
             let shares = self.share.decrypt(&contexts(&self.digest, column, &present), &present.ciphertexts);
             let shares = shares.map_err(|error| bad(column, &present.rows, &error))?;
-            let width = Shares::row_bytes(self.share.key());
+            let width = self.share.share_bytes();
             arrays.push(spread(&shares.to_be_bytes(), &present.rows, batch.num_rows(), width)?);
         }
         batch_of(&self.schema, arrays)
@@ -112,7 +112,7 @@ impl<'a> Combiner<'a> {
     pub fn add(&mut self, shares: &Schema) -> Result<(), Error> {
         let named = shares.fields().first().and_then(|field| field.metadata().get(TRUSTEE)?.parse().ok());
         let trustee: u32 = named.ok_or(ErrorKind::NotShares)?;
-        let expected = shares_schema(&self.reading, Shares::row_bytes(self.verification.key()), trustee, &self.digest);
+        let expected = shares_schema(&self.reading, self.verification.share_bytes(), trustee, &self.digest);
         if !same(shares, &expected) {
             return Err(ErrorKind::NotShares.into());
         }
@@ -213,7 +213,7 @@ impl<'a> Combiner<'a> {
             array.and_then(|array| array.as_fixed_size_binary_opt()).ok_or(ErrorKind::NotShares)?;
         check_rows(present, array).map_err(|row| ErrorKind::NotShares.at(row, &column.name))?;
         let bytes: Vec<u8> = present.rows.iter().flat_map(|&row| array.value(row)).copied().collect();
-        let read = Shares::from_be_bytes(self.verification.key(), trustee, &bytes);
+        let read = self.verification.shares_from_be_bytes(trustee, &bytes);
         Ok(read.map_err(|error| bad(column, &present.rows, &error)))
     }
 }

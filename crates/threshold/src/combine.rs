@@ -149,7 +149,7 @@ impl Verification {
 }
 
 /// The inverse modulo a public `n` of a word that has no factor in common with it: `(1 + n y) / word` for the `y` that makes it whole.
-fn inverse(n: &Modulus, word: u64) -> Vec<u64> {
+pub(crate) fn inverse(n: &Modulus, word: u64) -> Vec<u64> {
     let (_, rest) = divide_word(n.as_limbs(), word);
     let negative = inverse_mod(rest, word).expect("n has no factor below 2^16");
     let mut multiple = vec![0; n.limbs() + 1];

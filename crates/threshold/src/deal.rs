@@ -1,7 +1,7 @@
 //! The dealer: a private key becomes shares.
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{KeyShare, Shared, Verification};
+use crate::key::{KeyShare, Origin, Shared, Verification};
 use crate::lagrange::factorial;
 use hearith_arith::natural::{Secret, bit_length, difference, limbs_of, product_in, shifted_down};
 use hearith_arith::{Batch, Exponents, Modulus, random};
@@ -17,7 +17,7 @@ const EXTRA_BITS: u32 = 128;
 /// [`BadThreshold`](ErrorKind::BadThreshold), [`NotSafePrimes`](ErrorKind::NotSafePrimes), or if the random generator fails.
 pub fn deal(private: &PrivateKey, needed: u32, trustees: u32) -> Result<(Verification, Vec<KeyShare>), Error> {
     let key = private.public();
-    let shared = Shared::new(key.clone(), needed, trustees)?;
+    let shared = Shared::new(key.clone(), needed, trustees, Origin::Dealt)?;
     if !private.has_safe_primes()? {
         return Err(ErrorKind::NotSafePrimes.into());
     }

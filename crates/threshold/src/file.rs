@@ -1,29 +1,37 @@
 //! Verification and shares as JSON of one line.
 //!
 //! A verification file is the public key's JSON Web Key with one member more, `shared`: `{"needed": w, "trustees": l, "v": ..., "v_i": [...]}`; whoever takes
-//! public keys takes it for one. A trustee's file has `"key_ops": ["decrypt-share"]`, `i`, the secret `s`, `shared` with one `v_i`, which is that trustee's, the
+//! public keys takes it for one. Of a key that the trustees generated together, `shared` has `"version": 2` and no `v`, which
+//! follows from `n`: programs that know dealt keys alone refuse it. A trustee's file has `"key_ops": ["decrypt-share"]`, `i`, the secret `s`, `shared` with one `v_i`, which is that trustee's, the
 //! public key in `pub`, and a comment in `kid`. Numbers are unpadded base64url of big-endian bytes: as many as `n^2` has, and none to spare for `s`.
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{KeyShare, Shared, Verification, checked_unit, checked_units};
+use crate::key::{KeyShare, Origin, Shared, Verification, checked_unit, checked_units};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_arith::Batch;
-use hearith_arith::natural::{bit_length, from_be, limbs_of, to_be};
+use hearith_arith::natural::{bit_length, from_be, to_be};
 use hearith_paillier::{EncryptedJwk, Engine, KeyPolicy, MAX_BITS, MAX_KEY_TEXT, PublicKey};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 const TYPE: &str = "DAJ";
+/// The version of keys that the trustees generated together.
+const DISTRIBUTED: u32 = 2;
 const DECRYPT_SHARE: &str = "decrypt-share";
-/// Characters of the longest number: as many bytes as the longest `n^2` has.
-const LONGEST: usize = (2 * MAX_BITS as usize / 8).div_ceil(3) * 4;
+/// Characters of the longest number: twice as many bytes as the longest `n^2` has.
+const LONGEST: usize = (4 * MAX_BITS as usize / 8).div_ceil(3) * 4;
 
 #[derive(Serialize, Deserialize)]
 struct SharedMembers {
+    /// None of a dealt key, [`DISTRIBUTED`] of another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<u32>,
     needed: u32,
     trustees: u32,
-    v: String,
+    /// Of a dealt key alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    v: Option<String>,
     v_i: Vec<String>,
 }
 
@@ -110,10 +118,10 @@ impl KeyShare {
             return Err(ErrorKind::Member { member: "key_ops", problem: "is not that of a share" }.into());
         }
         let key = PublicKey::from_jwk(members.public.get(), policy, engine)?;
-        let limbs = 2 * limbs_of(key.bits());
         let s = decode("s", members.s)?;
-        let s = from_be(&s, limbs).ok_or(ErrorKind::Member { member: "s", problem: "is too long" })?;
         let (shared, verification) = numbers(key, members.shared, 1)?;
+        let limbs = shared.lengths().share_limbs();
+        let s = from_be(&s, limbs).ok_or(ErrorKind::Member { member: "s", problem: "is too long" })?;
         KeyShare::new(shared, members.i, verification, &s)
     }
 
@@ -130,19 +138,30 @@ impl KeyShare {
 fn members(shared: &Shared, of_trustees: &Batch) -> SharedMembers {
     let width = shared.key().ciphertext_bytes();
     let encode = |row: &[u64]| Base64UrlUnpadded::encode_string(&to_be(row, width));
+    let is_dealt = shared.origin() == Origin::Dealt;
     SharedMembers {
+        version: (!is_dealt).then_some(DISTRIBUTED),
         needed: shared.needed(),
         trustees: shared.trustees(),
-        v: encode(shared.generator().row(0)),
+        v: is_dealt.then(|| encode(shared.generator().row(0))),
         v_i: of_trustees.rows().map(encode).collect(),
     }
 }
 
 /// The shared key, and so many `v_i`.
 fn numbers(key: PublicKey, members: SharedMembers, count: usize) -> Result<(Shared, Batch), Error> {
-    let v = checked_unit(&key, "v", &decode("v", &members.v)?)?;
-    let shared = Shared::new(key, members.needed, members.trustees)?;
-    shared.check_base(&v)?;
+    let origin = match (members.version, &members.v) {
+        (None, Some(_)) => Origin::Dealt,
+        (Some(DISTRIBUTED), None) => Origin::Distributed,
+        (None, None) => return Err(ErrorKind::Member { member: "v", problem: "is missing" }.into()),
+        (Some(DISTRIBUTED), Some(_)) => {
+            return Err(ErrorKind::Member { member: "v", problem: "is not for keys of version 2" }.into());
+        }
+        (Some(_), _) => return Err(ErrorKind::Member { member: "version", problem: "is not known here" }.into()),
+    };
+    let given = members.v.map(|v| checked_unit(&key, "v", &decode("v", &v)?)).transpose()?;
+    let shared = Shared::new(key, members.needed, members.trustees, origin)?;
+    given.map_or(Ok(()), |v| shared.check_base(&v))?;
     if members.v_i.len() != count {
         return Err(ErrorKind::Member { member: "v_i", problem: "has not as many numbers as it must" }.into());
     }

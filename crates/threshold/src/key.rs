@@ -1,9 +1,10 @@
 //! What a dealer makes of a key: what everybody verifies shares by, and what each trustee decrypts with.
 
+use crate::distributed;
 use crate::error::{Error, ErrorKind};
 use crate::lagrange::{MAX_TRUSTEES, factorial};
 use crate::windows::{base, check_windows};
-use hearith_arith::natural::{Secret, has_bits_from, product_in, resized, to_be};
+use hearith_arith::natural::{Secret, has_bits_from, limbs_of, product_in, resized, to_be};
 use hearith_arith::{Batch, Exponents, FixedBase, Memory, Pairs};
 use hearith_paillier::{Locked, PublicKey};
 use std::fmt;
@@ -11,9 +12,19 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use zeroize::Zeroizing;
 
-/// Bits by which a trustee's random number is longer than `n^2`, and an answer with it: so much longer than what it hides, with a challenge of 256 bits and a
-/// factorial of 62, that it tells of it at most `2^-192`.
+/// Bits by which a trustee's random number is longer than a share may be, and an answer with it: so
+/// much longer than what it hides, with a challenge of 256 bits and a factorial of 62, that it tells
+/// of it at most `2^-192`.
 const HIDING_BITS: u32 = 512;
+
+/// How the shares of a key came to be. It decides how long they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A dealer split a private key of safe primes ([`deal`](crate::deal())).
+    Dealt,
+    /// The trustees generated the key together ([`distributed`](crate::distributed)).
+    Distributed,
+}
 
 /// A shared key as all its holders know it. Cloning is cheap.
 #[derive(Clone)]
@@ -23,19 +34,24 @@ struct Parts {
     key: PublicKey,
     needed: u32,
     trustees: u32,
+    origin: Origin,
     /// `v`, one row.
     generator: Batch,
     comb: OnceLock<FixedBase>,
 }
 
 impl Shared {
-    /// Checks that `1 <= w <= l <= 20`, and computes `v`.
-    pub(crate) fn new(key: PublicKey, needed: u32, trustees: u32) -> Result<Self, Error> {
-        if !(1..=MAX_TRUSTEES).contains(&trustees) || !(1..=trustees).contains(&needed) {
+    /// Checks that `1 <= w <= l <= 20`, or what the trustees' own protocol asks for, and computes `v`.
+    pub(crate) fn new(key: PublicKey, needed: u32, trustees: u32, origin: Origin) -> Result<Self, Error> {
+        let is_good = match origin {
+            Origin::Dealt => (1..=MAX_TRUSTEES).contains(&trustees) && (1..=trustees).contains(&needed),
+            Origin::Distributed => distributed::is_threshold(needed, trustees),
+        };
+        if !is_good {
             return Err(ErrorKind::BadThreshold.into());
         }
         let generator = base(&key)?;
-        Ok(Shared(Arc::new(Parts { key, needed, trustees, generator, comb: OnceLock::new() })))
+        Ok(Shared(Arc::new(Parts { key, needed, trustees, origin, generator, comb: OnceLock::new() })))
     }
 
     /// Fails unless a number is `v`.
@@ -55,6 +71,18 @@ impl Shared {
         self.0.trustees
     }
 
+    pub(crate) fn origin(&self) -> Origin {
+        self.0.origin
+    }
+
+    /// How long shares are.
+    pub(crate) fn lengths(&self) -> Lengths {
+        match self.origin() {
+            Origin::Dealt => Lengths::dealt(self.key()),
+            Origin::Distributed => Lengths::distributed(self.key(), self.needed(), self.trustees()),
+        }
+    }
+
     pub(crate) fn generator(&self) -> &Batch {
         &self.0.generator
     }
@@ -69,7 +97,7 @@ impl Shared {
 
     /// Bits of an answer. What hides the secret in it has one bit less, so that their sum has no more.
     pub(crate) fn response_bits(&self) -> u32 {
-        response_bits(self.key())
+        self.lengths().response_bits()
     }
 
     /// The powers of `v` to secret exponents of up to [`Shared::response_bits`]. The table is made when it is first needed.
@@ -80,9 +108,47 @@ impl Shared {
     }
 }
 
-/// Bits of an answer under a key.
-pub(crate) fn response_bits(key: &PublicKey) -> u32 {
-    2 * key.bits() + HIDING_BITS
+/// How long the numbers of shares are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths {
+    key_bytes: usize,
+    /// Bits of the longest share `s_i`.
+    share_bits: u32,
+    /// Bits that a share could have, were it any number of its kind.
+    hidden_bits: u32,
+}
+
+impl Lengths {
+    /// Of a dealt key: shares are below `n p' q'`, which has two bits less than `n^2` may have.
+    pub(crate) fn dealt(key: &PublicKey) -> Self {
+        let bits = 2 * key.bits();
+        Lengths { key_bytes: key.ciphertext_bytes(), share_bits: bits - 2, hidden_bits: bits }
+    }
+
+    fn distributed(key: &PublicKey, needed: u32, trustees: u32) -> Self {
+        let bits = distributed::key_share_bits(key.bits(), needed, trustees);
+        Lengths { key_bytes: key.ciphertext_bytes(), share_bits: bits, hidden_bits: bits }
+    }
+
+    /// Bits of an answer.
+    pub(crate) fn response_bits(&self) -> u32 {
+        self.hidden_bits + HIDING_BITS
+    }
+
+    /// Bytes of an answer.
+    pub(crate) fn response_bytes(&self) -> usize {
+        self.response_bits().div_ceil(8) as usize
+    }
+
+    /// Bytes of a share of a decryption.
+    pub(crate) fn row_bytes(&self) -> usize {
+        3 * self.key_bytes + self.response_bytes()
+    }
+
+    /// Limbs of the longest share `s_i`.
+    pub(crate) fn share_limbs(&self) -> usize {
+        limbs_of(self.share_bits)
+    }
 }
 
 /// What shares are verified by: the public key, `v`, and `v_i = v^(D s_i)` for each trustee. Everybody may have it. That it belongs to one sharing of the key is checked
@@ -105,7 +171,8 @@ impl Verification {
         Ok(Self::new(shared, of_trustees))
     }
 
-    /// What is verified by under a key: `v` and all `v_i`, big-endian, of as many bytes as a ciphertext has. For formats other than [`Verification::from_json`]'s.
+    /// What shares of a dealt key are verified by: `v` and all `v_i`, big-endian, of as many bytes as
+    /// a ciphertext has. For formats other than [`Verification::from_json`]'s.
     ///
     /// # Errors
     /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is no unit modulo `n^2`, [`OtherBase`](ErrorKind::OtherBase), or
@@ -117,7 +184,7 @@ impl Verification {
         let v = checked_unit(&key, "v", base)?;
         let unit = |number: &Vec<u8>| checked_unit(&key, "v_i", number);
         let units = of_trustees.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
-        let shared = Shared::new(key, needed, of_trustees.len() as u32)?;
+        let shared = Shared::new(key, needed, of_trustees.len() as u32, Origin::Dealt)?;
         shared.check_base(&v)?;
         Verification::checked(shared, Batch::concat(&units.iter().collect::<Vec<_>>()))
     }
@@ -135,6 +202,11 @@ impl Verification {
     /// How many there are.
     pub fn trustees(&self) -> u32 {
         self.shared.trustees()
+    }
+
+    /// How the shares of the key came to be.
+    pub fn origin(&self) -> Origin {
+        self.shared.origin()
     }
 
     /// `v`, big-endian, of as many bytes as a ciphertext has.
@@ -160,7 +232,7 @@ impl Verification {
 
 impl PartialEq for Verification {
     fn eq(&self, other: &Self) -> bool {
-        (self.key(), self.needed()) == (other.key(), other.needed())
+        (self.key(), self.needed(), self.origin()) == (other.key(), other.needed(), other.origin())
             && self.shared.generator() == other.shared.generator()
             && self.of_trustees == other.of_trustees
     }
@@ -199,17 +271,18 @@ impl Memory for Secrets {
 }
 
 impl KeyShare {
-    /// The share `s_i` below `n p' q'`, of which it is known here that it has two bits less than `n^2` may have.
+    /// The share `s_i`, below `n p' q'` if it was dealt.
     ///
     /// # Errors
     /// A trustee that there is not, or a secret that is not that of `v_i`.
     pub(crate) fn new(shared: Shared, trustee: u32, verification: Batch, share: &[u64]) -> Result<Self, Error> {
         shared.check_trustee(trustee)?;
         let key = shared.key();
-        if has_bits_from(share, 2 * key.bits() - 2) {
+        let lengths = shared.lengths();
+        if has_bits_from(share, lengths.share_bits) {
             return Err(ErrorKind::WrongSecret.of(trustee));
         }
-        let share = resized(share, 2 * key.plaintext_limbs());
+        let share = resized(share, lengths.share_limbs());
         let exponent = product_in(&share, &[factorial(shared.trustees())], share.len() + 1);
         let bits = shared.response_bits();
         let expected = key.square().pow(shared.generator(), Exponents::Shared(&exponent, bits));
@@ -245,10 +318,20 @@ impl KeyShare {
         self.verification.to_be_bytes(self.key().ciphertext_bytes())
     }
 
-    /// `D s_i`, the share times the factorial of the number of trustees, big-endian, of 8 bytes more than a ciphertext has: what a device keeps that decrypts in this trustee's
-    /// stead. It is the secret itself.
+    /// `D s_i`, the share times the factorial of the number of trustees, big-endian, of 8 bytes more
+    /// than the longest share has (of a dealt key: than a ciphertext has): what a device keeps that
+    /// decrypts on this trustee's behalf. It is the secret itself.
     pub fn exponent_be(&self) -> Zeroizing<Vec<u8>> {
-        to_be(&self.secret.exponent, self.key().ciphertext_bytes() + 8)
+        let bytes = match self.origin() {
+            Origin::Dealt => self.key().ciphertext_bytes(),
+            Origin::Distributed => self.shared.lengths().share_bits.div_ceil(8) as usize,
+        };
+        to_be(&self.secret.exponent, bytes + 8)
+    }
+
+    /// How the shares of the key came to be.
+    pub fn origin(&self) -> Origin {
+        self.shared.origin()
     }
 
     /// Whether the operating system keeps the secret out of swap space.

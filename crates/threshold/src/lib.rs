@@ -47,6 +47,7 @@
 
 mod combine;
 mod deal;
+pub mod distributed;
 mod equation;
 mod error;
 mod file;
@@ -60,7 +61,7 @@ pub use combine::Combined;
 pub use deal::deal;
 pub use error::{Error, ErrorKind};
 pub use hearith_proofs::Contexts;
-pub use key::{KeyShare, Verification};
+pub use key::{KeyShare, Origin, Verification};
 pub use lagrange::MAX_TRUSTEES;
 pub use shares::Shares;
 

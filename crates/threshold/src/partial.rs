@@ -36,7 +36,7 @@ impl KeyShare {
 
         let of_row = challenges(shared, self.verification(), contexts, ciphertexts, self.trustee(), [&numbers, &a, &b]);
         let responses = self.responses(rho, &of_row);
-        Ok(Shares::new(key, self.trustee(), numbers, [a, b], responses))
+        Ok(Shares::new(shared, self.trustee(), numbers, [a, b], responses))
     }
 
     /// `z = rho + e D s_i`, over the integers.

@@ -1,7 +1,8 @@
 //! A trustee's part of decryptions, with proofs.
 
 use crate::error::{Error, ErrorKind};
-use crate::key::{Shared, response_bits};
+use crate::key::{Lengths, Shared};
+use crate::{KeyShare, Verification};
 use hearith_arith::Batch;
 use hearith_arith::natural::{has_bits_from, limbs_of};
 use hearith_paillier::{Ciphertexts, KeyId, PublicKey};
@@ -19,13 +20,19 @@ pub struct Shares {
 
 impl Shares {
     pub(crate) fn new(
-        key: &PublicKey,
+        shared: &Shared,
         trustee: u32,
         numbers: Ciphertexts,
         commitments: [Ciphertexts; 2],
         responses: Batch,
     ) -> Self {
-        Shares { trustee, numbers, commitments, responses: responses.public(), response_bytes: response_bytes(key) }
+        Shares {
+            trustee,
+            numbers,
+            commitments,
+            responses: responses.public(),
+            response_bytes: shared.lengths().response_bytes(),
+        }
     }
 
     /// The number of the trustee that they are said to be of, from 1.
@@ -63,9 +70,10 @@ impl Shares {
         &self.responses
     }
 
-    /// Bytes of a share of a decryption under a key.
+    /// Bytes of a share of a decryption under a dealt key. For others there is
+    /// [`Verification::share_bytes`].
     pub fn row_bytes(key: &PublicKey) -> usize {
-        3 * key.ciphertext_bytes() + response_bytes(key)
+        Lengths::dealt(key).row_bytes()
     }
 
     /// All shares one after another: `c_i`, `a`, `b` and `z` each, big-endian.
@@ -78,31 +86,55 @@ impl Shares {
         (0..self.len()).flat_map(row).copied().collect()
     }
 
-    /// Shares that come from outside, said to be a trustee's. There is one way only to write a share.
+    /// Shares of a dealt key that come from outside, said to be a trustee's. There is one way only to
+    /// write a share. For keys of any origin there is [`Verification::shares_from_be_bytes`].
     ///
     /// # Errors
     /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below its modulus.
     pub fn from_be_bytes(key: &PublicKey, trustee: u32, bytes: &[u8]) -> Result<Self, Error> {
-        let (all, width) = (Self::row_bytes(key), key.ciphertext_bytes());
+        Self::read(key, Lengths::dealt(key), trustee, bytes)
+    }
+
+    fn read(key: &PublicKey, lengths: Lengths, trustee: u32, bytes: &[u8]) -> Result<Self, Error> {
+        let (all, width) = (lengths.row_bytes(), key.ciphertext_bytes());
         if !bytes.len().is_multiple_of(all) {
             return Err(ErrorKind::Width { width: all, bytes: bytes.len() }.of(trustee));
         }
         let part = |index: usize| bytes.chunks_exact(all).map(move |row| &row[index * width..][..width]);
         let numbers =
             |index| key.ciphertexts_from_be_rows(&part(index).collect::<Vec<_>>()).map_err(out_of_range(trustee));
-        let bits = response_bits(key);
+        let bits = lengths.response_bits();
         let responses: Vec<_> = bytes.chunks_exact(all).map(|row| &row[3 * width..]).collect();
         let responses = Batch::from_be_rows(responses.into_iter(), limbs_of(bits));
         if let Some(row) = responses.rows().position(|response| has_bits_from(response, bits)) {
             return Err(ErrorKind::OutOfRange.at_row(row).of(trustee));
         }
-        Ok(Self::new(key, trustee, numbers(0)?, [numbers(1)?, numbers(2)?], responses))
+        let commitments = [numbers(1)?, numbers(2)?];
+        let (numbers, responses) = (numbers(0)?, responses.public());
+        Ok(Shares { trustee, numbers, commitments, responses, response_bytes: lengths.response_bytes() })
     }
 }
 
-/// Bytes of an answer.
-fn response_bytes(key: &PublicKey) -> usize {
-    response_bits(key).div_ceil(8) as usize
+impl Verification {
+    /// Bytes of a trustee's share of one decryption.
+    pub fn share_bytes(&self) -> usize {
+        self.shared().lengths().row_bytes()
+    }
+
+    /// Shares that come from outside, said to be a trustee's. There is one way only to write a share.
+    ///
+    /// # Errors
+    /// As [`Shares::from_be_bytes`].
+    pub fn shares_from_be_bytes(&self, trustee: u32, bytes: &[u8]) -> Result<Shares, Error> {
+        Shares::read(self.key(), self.shared().lengths(), trustee, bytes)
+    }
+}
+
+impl KeyShare {
+    /// Bytes of this trustee's share of one decryption.
+    pub fn share_bytes(&self) -> usize {
+        self.shared().lengths().row_bytes()
+    }
 }
 
 /// A number of a share that the scheme does not take.

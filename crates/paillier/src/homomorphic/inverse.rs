@@ -1,6 +1,7 @@
 //! Inverses of a batch with one inversion.
 
 use super::euclid::inverse_public;
+use crate::PublicKey;
 use hearith_arith::natural::resized;
 use hearith_arith::{Batch, Modulus};
 
@@ -31,6 +32,17 @@ fn inverse(root: &Modulus, square: &Modulus, number: &Batch) -> Option<Batch> {
     let two = Batch::repeat(&resized(&[2], square.limbs()), 1);
     let correction = square.sub(&two, &square.mul(number, &inverse));
     Some(square.mul(&inverse, &correction))
+}
+
+impl PublicKey {
+    /// The inverse modulo `n` of a public residue below `n`, in as many limbs as `n` has; `None` if they
+    /// have a factor in common. Takes a time that depends on both: for what is built on the scheme.
+    ///
+    /// # Panics
+    /// If the residue has not as many limbs.
+    pub fn inverse_of_residue(&self, residue: &[u64]) -> Option<Vec<u64>> {
+        inverse_public(residue, self.root().as_limbs())
+    }
 }
 
 #[cfg(test)]

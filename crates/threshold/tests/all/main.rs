@@ -1,6 +1,7 @@
 //! Integration tests of shared keys, linked into one executable.
 
 mod dealers;
+mod distributed;
 mod files;
 mod shares;
 mod vectors;

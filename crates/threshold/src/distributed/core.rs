@@ -1,0 +1,792 @@
+//! One trustee's side of the protocol, without signatures and networks: what it sends in each round
+//! follows from its seed and from what it has received.
+
+use super::candidate::{Contribution, expand, mask, message_bytes};
+use super::numbers::jacobi;
+use super::plan::{EXTRA_BITS, Field, Plan, evaluate, has_at_most};
+use super::stream::{HASH_BYTES, Hash, Seed, Stream, derive, derive_seed};
+use crate::key::{KeyShare, Origin, Shared, Verification, checked_units, joined};
+use crate::lagrange::coefficients;
+use hearith_arith::natural::{
+    Secret, add_assign, bit_length, difference, divide_word, from_be, has_bits_from, is_one, is_zero, less, limbs_of,
+    product, product_in, resized, shifted_down, sub_assign, to_be,
+};
+use hearith_arith::{Batch, Exponents, Modulus, powers_of_two};
+use hearith_paillier::{PublicKey, Variant};
+use hearith_proofs::hashed;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Rounds of the test that the survivor has to pass.
+pub(crate) const TESTS: usize = 128;
+
+/// What a round is for. The numbers are those of the wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    /// Commitments to the seeds that everything follows from.
+    Hello = 0,
+    /// Commitments to a seed for each candidate and to a part of the coin.
+    Seeds = 1,
+    /// The parts of the coin.
+    Coin = 2,
+    /// Shares of `p_i` and `q_i`.
+    Shares = 3,
+    /// Commitments to parts of the products.
+    ProductCommitments = 4,
+    /// Parts of the products.
+    Products = 5,
+    /// Commitments to answers.
+    AnswerCommitments = 6,
+    /// Answers: are the products those of two primes?
+    Answers = 7,
+    /// Nothing, but all have seen the same.
+    Agreement = 8,
+    /// The seeds of all candidates but the survivor.
+    Opening = 9,
+    /// As before.
+    OpeningAgreement = 10,
+    /// Commitments to answers about the survivor.
+    TestCommitments = 11,
+    /// Answers about the survivor.
+    Tests = 12,
+    /// Shares of `beta_i` and `rho_i`.
+    Blinding = 13,
+    /// Commitments to parts of `Theta`.
+    ResultCommitments = 14,
+    /// Parts of `Theta`.
+    Results = 15,
+    /// `v_i`.
+    Verification = 16,
+    /// As before.
+    KeyAgreement = 17,
+    /// The key is kept once everybody has said this.
+    Done = 18,
+}
+
+/// What one trustee sends in a round: the same to all, and something to each (to itself too).
+pub(crate) struct Body {
+    pub(crate) broadcast: Vec<u8>,
+    pub(crate) private: Vec<Zeroizing<Vec<u8>>>,
+}
+
+/// Something that cannot be if all follow the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Suspicion(pub(crate) &'static str);
+
+/// One trustee's side.
+pub(crate) struct Core {
+    plan: Arc<Plan>,
+    me: u32,
+    master: Seed,
+    stage: Stage,
+    number: u32,
+    batch: Batches,
+    survivor: Option<Survivor>,
+    key: Option<(Verification, KeyShare)>,
+}
+
+/// A batch of candidates.
+#[derive(Default)]
+struct Batches {
+    seeds: Vec<Seed>,
+    /// Of each trustee one for each candidate.
+    seed_hashes: Vec<Vec<u8>>,
+    coin_hashes: Vec<Vec<u8>>,
+    coin: Hash,
+    contributions: Vec<Contribution>,
+    /// The shares that each trustee sent.
+    received: Vec<Zeroizing<Vec<u8>>>,
+    /// This trustee's shares of all `D p`, and of all `D q`.
+    sums: Option<[Batch; 2]>,
+    /// What this trustee has committed to.
+    committed: Vec<u8>,
+    commitments: Vec<Vec<u8>>,
+    /// `N` of each candidate.
+    moduli: Vec<Vec<u64>>,
+    /// Those without small factors.
+    tested: Vec<(usize, Modulus)>,
+    passed: Vec<usize>,
+}
+
+/// The candidate that becomes the key.
+struct Survivor {
+    key: PublicKey,
+    contribution: Contribution,
+    /// This trustee's share of `D (p + q)`.
+    sum: Secret,
+    bases: Batch,
+    committed: Vec<u8>,
+    /// This trustee's share of `D rho`.
+    blind: Secret,
+    shared: Option<Shared>,
+}
+
+impl Core {
+    /// A trustee at the beginning of the protocol.
+    pub(crate) fn new(plan: Arc<Plan>, me: u32, master: Seed) -> Self {
+        Self::at(plan, me, master, Stage::Hello, 0)
+    }
+
+    /// A trustee at the beginning of a stage of a batch, [`Stage::Hello`] or [`Stage::Seeds`].
+    pub(crate) fn at(plan: Arc<Plan>, me: u32, master: Seed, stage: Stage, number: u32) -> Self {
+        Core { plan, me, master, stage, number, batch: Batches::default(), survivor: None, key: None }
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// The batch, from 0.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    pub(crate) fn master(&self) -> &Seed {
+        &self.master
+    }
+
+    /// The key, after [`Stage::KeyAgreement`].
+    pub(crate) fn into_key(self) -> Option<(Verification, KeyShare)> {
+        self.key
+    }
+
+    fn everybody(&self) -> std::ops::RangeInclusive<u32> {
+        1..=self.plan.trustees()
+    }
+
+    /// What this trustee sends in the present round.
+    pub(crate) fn send(&mut self) -> Result<Body, Suspicion> {
+        let nothing = self.everybody().map(|_| Zeroizing::default()).collect();
+        let broadcast = match self.stage {
+            Stage::Hello => derive("master", &[&self.master[..]]).to_vec(),
+            Stage::Seeds => self.seeds(),
+            Stage::Coin => self.coin_part().to_vec(),
+            Stage::Shares => return Ok(Body { broadcast: Vec::new(), private: self.shares() }),
+            Stage::ProductCommitments => {
+                let products = self.products();
+                self.commit(products)
+            }
+            Stage::AnswerCommitments => {
+                let answers = self.answers();
+                self.commit(answers)
+            }
+            Stage::TestCommitments => {
+                let answers = self.tests()?;
+                self.commit(answers)
+            }
+            Stage::Blinding => return Ok(Body { broadcast: Vec::new(), private: self.blinding()? }),
+            Stage::Products | Stage::Answers | Stage::Tests | Stage::Results => self.opened(),
+            Stage::ResultCommitments => {
+                let result = std::mem::take(&mut self.survivor()?.committed);
+                self.commit(result)
+            }
+            Stage::Opening => self.rejected_seeds(),
+            Stage::Verification => self.verification()?,
+            Stage::Agreement | Stage::OpeningAgreement | Stage::KeyAgreement | Stage::Done => Vec::new(),
+        };
+        Ok(Body { broadcast, private: nothing })
+    }
+
+    /// What all trustees sent in the present round, in their order, this one's too.
+    pub(crate) fn receive(&mut self, broadcasts: &[Vec<u8>], private: &[Zeroizing<Vec<u8>>]) -> Result<(), Suspicion> {
+        let plan = Arc::clone(&self.plan);
+        let expected = self.lengths();
+        if broadcasts.iter().any(|one| one.len() != expected.0) || private.iter().any(|one| one.len() != expected.1) {
+            return Err(Suspicion("a message has not its length"));
+        }
+        self.stage = match self.stage {
+            Stage::Hello => Stage::Seeds,
+            Stage::Seeds => {
+                let at = HASH_BYTES * plan.candidates();
+                self.batch.seed_hashes = broadcasts.iter().map(|one| one[..at].to_vec()).collect();
+                self.batch.coin_hashes = broadcasts.iter().map(|one| one[at..].to_vec()).collect();
+                Stage::Coin
+            }
+            Stage::Coin => {
+                for (trustee, (part, hash)) in broadcasts.iter().zip(&self.batch.coin_hashes).enumerate() {
+                    if derive("coin hash", &[&[trustee as u8 + 1], part])[..] != hash[..] {
+                        return Err(Suspicion("a part of the coin is not the one committed to"));
+                    }
+                }
+                let parts: Vec<&[u8]> = broadcasts.iter().map(|part| &part[..]).collect();
+                self.batch.coin = derive("coin", &parts);
+                Stage::Shares
+            }
+            Stage::Shares => {
+                self.batch.received = private.to_vec();
+                self.add_shares()?;
+                Stage::ProductCommitments
+            }
+            Stage::ProductCommitments
+            | Stage::AnswerCommitments
+            | Stage::TestCommitments
+            | Stage::ResultCommitments => {
+                self.batch.commitments = broadcasts.to_vec();
+                match self.stage {
+                    Stage::ProductCommitments => Stage::Products,
+                    Stage::AnswerCommitments => Stage::Answers,
+                    Stage::TestCommitments => Stage::Tests,
+                    _ => Stage::Results,
+                }
+            }
+            Stage::Products => {
+                let products = self.check_commitments(broadcasts)?;
+                self.moduli(&products)?;
+                Stage::AnswerCommitments
+            }
+            Stage::Answers => {
+                let answers = self.check_commitments(broadcasts)?;
+                self.judge(&answers)?;
+                Stage::Agreement
+            }
+            Stage::Agreement => Stage::Opening,
+            Stage::Opening => {
+                self.check_rejected(broadcasts)?;
+                Stage::OpeningAgreement
+            }
+            Stage::OpeningAgreement => match self.batch.passed.first() {
+                Some(&survivor) => {
+                    self.survive(survivor)?;
+                    Stage::TestCommitments
+                }
+                None => {
+                    self.batch = Batches::default();
+                    self.number += 1;
+                    Stage::Seeds
+                }
+            },
+            Stage::Tests => {
+                let answers = self.check_commitments(broadcasts)?;
+                self.check_tests(&answers)?;
+                Stage::Blinding
+            }
+            Stage::Blinding => {
+                self.result(private)?;
+                Stage::ResultCommitments
+            }
+            Stage::Results => {
+                let parts = self.check_commitments(broadcasts)?;
+                self.share(&parts)?;
+                Stage::Verification
+            }
+            Stage::Verification => {
+                self.check_key(broadcasts)?;
+                Stage::KeyAgreement
+            }
+            Stage::KeyAgreement | Stage::Done => Stage::Done,
+        };
+        Ok(())
+    }
+
+    /// Bytes of what each trustee sends to all, and to each, in the present round.
+    fn lengths(&self) -> (usize, usize) {
+        let plan = &self.plan;
+        let (candidates, modulus) = (plan.candidates(), plan.modulus_bytes());
+        match self.stage {
+            Stage::Seeds => (HASH_BYTES * (candidates + 1), 0),
+            Stage::Hello
+            | Stage::Coin
+            | Stage::ProductCommitments
+            | Stage::AnswerCommitments
+            | Stage::TestCommitments
+            | Stage::ResultCommitments => (HASH_BYTES, 0),
+            Stage::Shares => (0, candidates * message_bytes(plan)),
+            Stage::Products => (HASH_BYTES + candidates * plan.field.bytes(), 0),
+            Stage::Answers => (HASH_BYTES + self.batch.tested.len() * modulus, 0),
+            Stage::Opening => (HASH_BYTES * self.rejected().count(), 0),
+            Stage::Tests => (HASH_BYTES + 2 * TESTS * modulus, 0),
+            Stage::Blinding => (0, plan.wide.bytes() + plan.blind_share_bytes() + HASH_BYTES),
+            Stage::Results => (HASH_BYTES + plan.wide.bytes(), 0),
+            Stage::Verification => (2 * modulus, 0),
+            Stage::Agreement | Stage::OpeningAgreement | Stage::KeyAgreement | Stage::Done => (0, 0),
+        }
+    }
+
+    fn seed_of(&self, label: &str, more: &[u8]) -> Seed {
+        derive_seed(label, &[&self.master[..], &self.number.to_be_bytes(), more])
+    }
+
+    /// Keeps what will be opened, and commits to it.
+    fn commit(&mut self, content: Vec<u8>) -> Vec<u8> {
+        let nonce = self.seed_of("nonce", &[self.stage as u8]);
+        self.batch.committed = [&nonce[..], &content].concat();
+        commitment(self.me, &self.batch.committed).to_vec()
+    }
+
+    fn opened(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.batch.committed)
+    }
+
+    /// What was committed to, without the nonces.
+    fn check_commitments<'a>(&self, opened: &'a [Vec<u8>]) -> Result<Vec<&'a [u8]>, Suspicion> {
+        for ((trustee, opened), commitment_given) in self.everybody().zip(opened).zip(&self.batch.commitments) {
+            if commitment(trustee, opened)[..] != commitment_given[..] {
+                return Err(Suspicion("what was opened is not what was committed to"));
+            }
+        }
+        Ok(opened.iter().map(|one| &one[HASH_BYTES..]).collect())
+    }
+
+    // Candidates.
+
+    fn coin_part(&self) -> Seed {
+        self.seed_of("coin part", &[])
+    }
+
+    /// Hashes of the seeds and of a part of the coin.
+    fn seeds(&mut self) -> Vec<u8> {
+        let candidates = 0..self.plan.candidates() as u32;
+        self.batch.seeds = candidates.map(|candidate| self.seed_of("seed", &candidate.to_be_bytes())).collect();
+        let hashes = self.batch.seeds.iter().map(|seed| derive("seed hash", &[&seed[..]]));
+        let coin = derive("coin hash", &[&[self.me as u8], &self.coin_part()[..]]);
+        hashes.chain([coin]).flatten().collect()
+    }
+
+    /// Shares of all candidates for each trustee.
+    fn shares(&mut self) -> Vec<Zeroizing<Vec<u8>>> {
+        let (plan, me) = (&self.plan, self.me);
+        let Batches { seeds, coin, contributions, .. } = &mut self.batch;
+        *contributions = seeds.iter().map(|seed| Contribution::new(plan, me, seed, coin)).collect();
+        let bytes = seeds.len() * message_bytes(plan);
+        let to = |to: u32| {
+            let mut message = Zeroizing::new(Vec::with_capacity(bytes));
+            for (contribution, seed) in contributions.iter().zip(seeds.iter()) {
+                message.extend_from_slice(&contribution.message(plan, &mask(seed, coin, me, to), to));
+            }
+            message
+        };
+        (1..=plan.trustees()).map(to).collect()
+    }
+
+    /// Sums what was received to shares of `D p` and `D q`.
+    fn add_shares(&mut self) -> Result<(), Suspicion> {
+        let plan = &self.plan;
+        let (width, limbs) = (plan.share_bytes(), limbs_of(plan.sum_bits(plan.share_bits)));
+        let mut sums = [0, 1].map(|_| Batch::zeros(plan.candidates(), limbs));
+        for message in &self.batch.received {
+            for (row, part) in message.chunks_exact(message_bytes(plan)).enumerate() {
+                for (half, sum) in sums.iter_mut().enumerate() {
+                    let share = from_be(&part[half * width..][..width], limbs).unwrap_or_default();
+                    if share.is_empty() || has_bits_from(&share, plan.share_bits) {
+                        return Err(Suspicion("a share is too long"));
+                    }
+                    add_assign(sum.row_mut(row), &share);
+                }
+            }
+        }
+        self.batch.sums = Some(sums);
+        Ok(())
+    }
+
+    /// This trustee's parts of the products: `lambda_i P(i) Q(i) / D^2`, and masks whose sum over all
+    /// trustees is 0.
+    fn products(&self) -> Vec<u8> {
+        let (plan, field) = (&self.plan, &self.plan.field);
+        let Some([p, q]) = &self.batch.sums else { return Vec::new() };
+        let products = field.modulus.mul(&field.modulus.reduce(p), &field.modulus.reduce(q));
+        let mut parts = field.modulus.mul_by(&products, &field.lagrange[self.me as usize - 1]);
+        let at = message_bytes(plan) - HASH_BYTES;
+        for trustee in self.everybody().filter(|&trustee| trustee != self.me) {
+            let messages = self.batch.received[trustee as usize - 1].chunks_exact(message_bytes(plan));
+            let more = expand(field, messages.map(|message| seed_from(&message[at..])));
+            let seeds = self.batch.seeds.iter().map(|seed| mask(seed, &self.batch.coin, self.me, trustee));
+            let less = expand(field, seeds);
+            parts = field.modulus.sub(&field.modulus.add(&parts, &more), &less);
+        }
+        parts.to_be_bytes(field.bytes())
+    }
+
+    /// `N` of all candidates, and which of them have no small factors.
+    fn moduli(&mut self, parts: &[&[u8]]) -> Result<(), Suspicion> {
+        let (plan, field) = (&self.plan, &self.plan.field);
+        let sum = sum(field, parts)?;
+        let limbs = limbs_of(plan.parameters.bits);
+        let is_good = |row: &[u64]| bit_length(row) == plan.parameters.bits && row[0] & 3 == 1;
+        if !sum.rows().all(is_good) {
+            return Err(Suspicion("a product is not one of two candidates"));
+        }
+        self.batch.moduli = sum.rows().map(|row| row[..limbs].to_vec()).collect();
+        let tested = self.batch.moduli.iter().enumerate().filter(|(_, n)| !plan.trial.finds_factor(n));
+        let modulus = |(index, n): (usize, &Vec<u64>)| Some((index, Modulus::new(plan.parameters.engine, n).ok()?));
+        self.batch.tested = tested.filter_map(modulus).collect();
+        Ok(())
+    }
+
+    /// This trustee's part of the exponent `(N + 1 - p - q) / 2^shift`: `(N + 1 - p_1 - q_1) / 2^shift`
+    /// of the first, `(p_i + q_i) / 2^shift` of others, and its bits.
+    fn exponent(&self, contribution: &Contribution, n: &[u64], shift: u32) -> (Secret, u32) {
+        let sum = contribution.sum();
+        if self.me > 1 {
+            return (shifted_down(&sum, shift), self.plan.prime_bits);
+        }
+        let mut whole = resized(n, n.len());
+        // N is 1 modulo 4: no carry. The sum has at most as many bits as a prime, and N twice as many.
+        whole[0] += 1;
+        let sum = resized(&sum, whole.len().min(sum.len()));
+        sub_assign(&mut whole, &sum);
+        (shifted_down(&whole, shift), self.plan.parameters.bits)
+    }
+
+    /// `4^((N + 1 - p - q) / 4)` in parts, for each candidate without small factors.
+    fn answers(&self) -> Vec<u8> {
+        let limbs = limbs_of(self.plan.parameters.bits);
+        let tested = &self.batch.tested;
+        let mut exponents = Batch::zeros(tested.len(), limbs);
+        let mut bits = 1;
+        for (row, (index, n)) in exponents.rows_mut().zip(tested) {
+            let (exponent, length) = self.exponent(&self.batch.contributions[*index], n.as_limbs(), 1);
+            row.copy_from_slice(&resized(&exponent, limbs));
+            bits = length;
+        }
+        let moduli: Vec<&Modulus> = tested.iter().map(|(_, n)| n).collect();
+        powers_of_two(&moduli, Exponents::Each(&exponents, bits)).public().to_be_bytes(self.plan.modulus_bytes())
+    }
+
+    /// Which candidates pass: the first trustee's answer is the product of the others'.
+    fn judge(&mut self, answers: &[&[u8]]) -> Result<(), Suspicion> {
+        let (width, limbs) = (self.plan.modulus_bytes(), limbs_of(self.plan.parameters.bits));
+        let mut passed = Vec::new();
+        for (row, (index, n)) in self.batch.tested.iter().enumerate() {
+            let answer = |all: &&[u8]| unit(n, &all[row * width..][..width], limbs);
+            let answers = answers.iter().map(answer).collect::<Result<Vec<_>, _>>()?;
+            let product = answers[2..].iter().fold(answers[1].clone(), |product, one| n.mul(&product, one));
+            if product == answers[0] {
+                passed.push(*index);
+            }
+        }
+        self.batch.passed = passed;
+        Ok(())
+    }
+
+    /// All candidates but the survivor.
+    fn rejected(&self) -> impl Iterator<Item = usize> + '_ {
+        let survivor = self.batch.passed.first().copied();
+        (0..self.plan.candidates()).filter(move |&index| Some(index) != survivor)
+    }
+
+    fn rejected_seeds(&self) -> Vec<u8> {
+        self.rejected().flat_map(|index| *self.batch.seeds[index]).collect()
+    }
+
+    /// Whether every rejected candidate was what its seeds say, and no product of two primes.
+    fn check_rejected(&self, opened: &[Vec<u8>]) -> Result<(), Suspicion> {
+        let (plan, batch) = (&self.plan, &self.batch);
+        let width = message_bytes(plan);
+        let mut halves: [Vec<Secret>; 2] = Default::default();
+        for (at, index) in self.rejected().enumerate() {
+            let mut sums = [0, 1].map(|_| Zeroizing::new(vec![0; plan.prime_limbs()]));
+            for trustee in self.everybody() {
+                let number = trustee as usize - 1;
+                let seed = seed_from(&opened[number][at * HASH_BYTES..][..HASH_BYTES]);
+                if derive("seed hash", &[&seed[..]]) != batch.seed_hashes[number][index * HASH_BYTES..][..HASH_BYTES] {
+                    return Err(Suspicion("a seed is not the one committed to"));
+                }
+                let contribution = Contribution::new(plan, trustee, &seed, &batch.coin);
+                let message = contribution.message(plan, &mask(&seed, &batch.coin, trustee, self.me), self.me);
+                if message[..] != batch.received[number][index * width..][..width] {
+                    return Err(Suspicion("a share is not the one that the seed gives"));
+                }
+                for (sum, part) in sums.iter_mut().zip(&contribution.numbers) {
+                    add_assign(sum, part);
+                }
+            }
+            if product(&sums[0], &sums[1])[..batch.moduli[index].len()] != batch.moduli[index] {
+                return Err(Suspicion("a product is not that of the candidates"));
+            }
+            if batch.tested.iter().any(|(tested, _)| *tested == index) && !batch.passed.contains(&index) {
+                for (half, sum) in halves.iter_mut().zip(sums) {
+                    half.push(sum);
+                }
+            }
+        }
+        // By Fermat's test to the base 2, which p and q both pass if and only if their product does.
+        let [p, q] = halves;
+        let of_p = self.may_be_prime(&p)?;
+        let both: Vec<Secret> = q.into_iter().zip(of_p).filter_map(|(q, may_be)| may_be.then_some(q)).collect();
+        match self.may_be_prime(&both)?.contains(&true) {
+            true => Err(Suspicion("a product of two primes was rejected")),
+            false => Ok(()),
+        }
+    }
+
+    /// Fermat's test to the base 2.
+    fn may_be_prime(&self, numbers: &[Secret]) -> Result<Vec<bool>, Suspicion> {
+        let engine = self.plan.parameters.engine;
+        let moduli = numbers.iter().map(|number| Modulus::new(engine, number)).collect::<Result<Vec<_>, _>>();
+        let moduli = moduli.map_err(|_| Suspicion("a candidate is even"))?;
+        let less_one: Vec<Secret> = numbers.iter().map(|number| difference(number, &[1])).collect();
+        let exponents = Batch::from_rows(self.plan.prime_limbs(), less_one.iter().map(|one| &one[..]));
+        let moduli: Vec<&Modulus> = moduli.iter().collect();
+        let powers = powers_of_two(&moduli, Exponents::Each(&exponents, self.plan.prime_bits));
+        Ok(powers.rows().take(numbers.len()).map(|power| is_one(power) == 1).collect())
+    }
+
+    // The survivor.
+
+    fn survivor(&mut self) -> Result<&mut Survivor, Suspicion> {
+        self.survivor.as_mut().ok_or(Suspicion("there is no survivor"))
+    }
+
+    /// Takes what concerns the survivor out of the batch; all else is forgotten.
+    fn survive(&mut self, index: usize) -> Result<(), Suspicion> {
+        let plan = &self.plan;
+        let mut batch = std::mem::take(&mut self.batch);
+        let Some([p, q]) = &batch.sums else { return Err(Suspicion("there are no shares")) };
+        let mut sum = resized(p.row(index), limbs_of(plan.sum_bits(plan.share_bits) + 1));
+        add_assign(&mut sum, q.row(index));
+        let n = to_be(&batch.moduli[index], plan.modulus_bytes());
+        let key = PublicKey::new(&n, None, plan.parameters.policy, plan.parameters.engine);
+        let key = key.map_err(|_| Suspicion("the modulus is no public key"))?;
+        let bases = bases(&key);
+        if bases.len() < TESTS {
+            return Err(Suspicion("too few bases have the Jacobi symbol 1"));
+        }
+        self.survivor = Some(Survivor {
+            bases,
+            key,
+            contribution: batch.contributions.swap_remove(index),
+            sum,
+            committed: Vec::new(),
+            blind: Zeroizing::default(),
+            shared: None,
+        });
+        Ok(())
+    }
+
+    /// For each base `g` this trustee's part of `g^((N + 1 - p - q) / 4)`, and `g` to the power of its
+    /// share of `D (p + q)`.
+    fn tests(&self) -> Result<Vec<u8>, Suspicion> {
+        let survivor = self.survivor.as_ref().ok_or(Suspicion("there is no survivor"))?;
+        let (n, bases) = (survivor.key.root(), &survivor.bases);
+        let (exponent, bits) = self.exponent(&survivor.contribution, n.as_limbs(), 2);
+        let answers = n.pow(bases, Exponents::Shared(&exponent, bits));
+        let bits = self.plan.sum_bits(self.plan.share_bits) + 1;
+        let shares = n.pow(bases, Exponents::Shared(&survivor.sum, bits));
+        let width = self.plan.modulus_bytes();
+        Ok([answers, shares].iter().flat_map(|batch| batch.to_be_bytes(width)).collect())
+    }
+
+    /// Boneh and Franklin's test in all rounds, and that the shares of `D (p + q)` are those of one
+    /// polynomial whose value at 0 has the test hold.
+    fn check_tests(&self, answers: &[&[u8]]) -> Result<(), Suspicion> {
+        let survivor = self.survivor.as_ref().ok_or(Suspicion("there is no survivor"))?;
+        let (n, bases) = (survivor.key.root(), &survivor.bases);
+        let (width, limbs) = (self.plan.modulus_bytes(), n.limbs());
+        let read = |bytes: &[u8]| {
+            let rows = bytes.chunks_exact(width).map(|row| unit(n, row, limbs)).collect::<Result<Vec<_>, _>>()?;
+            Ok(Batch::concat(&rows.iter().collect::<Vec<_>>()).public())
+        };
+        let halves = |half: usize| {
+            answers.iter().map(|all| read(&all[half * TESTS * width..][..TESTS * width])).collect::<Result<Vec<_>, _>>()
+        };
+        let (answers, shares) = (halves(0)?, halves(1)?);
+        let others = answers[2..].iter().fold(answers[1].clone(), |product, one| n.mul(&product, one));
+        let negative = n.neg(&others);
+        if (0..TESTS).any(|row| answers[0].row(row) != others.row(row) && answers[0].row(row) != negative.row(row)) {
+            return Err(Suspicion("the survivor is no product of two primes"));
+        }
+        // prod y_i^(lambda_i) = g^(D^2 (N + 1)) for all windows of neighbouring trustees.
+        let mut whole = n.as_limbs().to_vec();
+        whole[0] += 1;
+        let whole = product(&whole, &[self.plan.factorial]);
+        let whole = product(&whole, &[self.plan.factorial]);
+        let expected = n.pow(bases, Exponents::Public(&whole));
+        let (needed, trustees) = (self.plan.parameters.needed, self.plan.trustees());
+        for first in 1..=trustees - needed + 1 {
+            let window: Vec<u32> = (first..first + needed).collect();
+            let (mut left, mut right) = (None, expected.clone());
+            for (&trustee, &lambda) in window.iter().zip(&coefficients(trustees, &window)) {
+                let exponent = [lambda.unsigned_abs() as u64, (lambda.unsigned_abs() >> 64) as u64];
+                let power = n.pow(&shares[trustee as usize - 1], Exponents::Public(&exponent));
+                match (lambda < 0, left.take()) {
+                    (true, kept) => (left, right) = (kept, n.mul(&right, &power)),
+                    (false, None) => left = Some(power),
+                    (false, Some(product)) => left = Some(n.mul(&product, &power)),
+                }
+            }
+            if left.as_ref() != Some(&right) {
+                return Err(Suspicion("the shares of the survivor are not those of one polynomial"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Polynomials that share `beta_i` in the field and `D rho_i` over the integers, and masks.
+    fn blinding(&mut self) -> Result<Vec<Zeroizing<Vec<u8>>>, Suspicion> {
+        let mut stream = Stream::new(self.seed_of("blinding", &[]));
+        let (plan, me) = (&self.plan, self.me);
+        let n = self.survivor.as_ref().ok_or(Suspicion("there is no survivor"))?.key.root();
+        let field = &plan.wide;
+        let bits = plan.parameters.bits + EXTRA_BITS;
+        let beta = n.reduce(&Batch::from_rows(limbs_of(bits), [&stream.number(bits, limbs_of(bits))[..]]));
+        let mut of_beta = vec![resized(beta.row(0), field.modulus.limbs())];
+        of_beta.extend((0..plan.degree).map(|_| stream.number(field.bits, field.modulus.limbs())));
+        let rho = stream.number(plan.rho_bits, limbs_of(plan.rho_bits));
+        let mut of_rho = vec![product_in(&rho, &[plan.factorial], rho.len() + 1)];
+        let (bits, limbs) = (plan.blind_coefficient_bits, limbs_of(plan.blind_coefficient_bits + 1));
+        of_rho.extend((0..plan.degree).map(|_| stream.number(bits, limbs)));
+        // So that all shares of the key are positive.
+        of_rho[1][bits as usize / 64] |= 1 << (bits % 64);
+        let message = |to: u32| {
+            let at = |number: &Secret| Batch::from_rows(field.modulus.limbs(), [&number[..]]);
+            let factor = field.modulus.factor(&[u64::from(to)]);
+            let share = of_beta.iter().rev().fold(Batch::zeros(1, field.modulus.limbs()), |value, coefficient| {
+                field.modulus.add(&field.modulus.mul_by(&value, &factor), &field.modulus.reduce(&at(coefficient)))
+            });
+            let mut blind = Zeroizing::new(vec![0; limbs_of(plan.blind_share_bits)]);
+            evaluate(&mut blind, &of_rho, u64::from(to));
+            let mut message = Zeroizing::new(Vec::with_capacity(field.bytes() + plan.blind_share_bytes() + HASH_BYTES));
+            message.extend_from_slice(&to_be(share.row(0), field.bytes()));
+            message.extend_from_slice(&to_be(&blind, plan.blind_share_bytes()));
+            message.extend_from_slice(&self.blinding_mask(me, to)[..]);
+            message
+        };
+        Ok(self.everybody().map(message).collect())
+    }
+
+    /// The seed of what masks the results of this trustee and another.
+    fn blinding_mask(&self, from: u32, to: u32) -> Seed {
+        self.seed_of("blinding mask", &[from as u8, to as u8])
+    }
+
+    /// This trustee's part of `Theta = D (phi beta + N rho)`: `lambda_i (F(i) B(i) + N R(i))`, masked,
+    /// where `F = D (N + 1) - S` shares `D phi`.
+    fn result(&mut self, received: &[Zeroizing<Vec<u8>>]) -> Result<(), Suspicion> {
+        let (plan, field) = (Arc::clone(&self.plan), &self.plan.wide);
+        let (modulus, width) = (&field.modulus, field.bytes());
+        let row = |number: &[u64]| modulus.reduce(&Batch::from_rows(number.len(), [number]));
+        let mut beta = Batch::zeros(1, modulus.limbs());
+        let mut blind = Zeroizing::new(vec![0; limbs_of(plan.sum_bits(plan.blind_share_bits))]);
+        let mut masks = Batch::zeros(1, modulus.limbs());
+        for (trustee, message) in self.everybody().zip(received) {
+            beta = modulus.add(&beta, &element(field, &message[..width])?);
+            let share = from_be(&message[width..][..plan.blind_share_bytes()], blind.len()).unwrap_or_default();
+            if share.is_empty() || has_bits_from(&share, plan.blind_share_bits) {
+                return Err(Suspicion("a share is too long"));
+            }
+            add_assign(&mut blind, &share);
+            if trustee != self.me {
+                let seed = seed_from(&message[width + plan.blind_share_bytes()..]);
+                masks = modulus.add(&masks, &expand(field, [seed].into_iter()));
+                let own = self.blinding_mask(self.me, trustee);
+                masks = modulus.sub(&masks, &expand(field, [own].into_iter()));
+            }
+        }
+        let lagrange = &field.lagrange[self.me as usize - 1];
+        let survivor = self.survivor.as_mut().ok_or(Suspicion("there is no survivor"))?;
+        let n = survivor.key.root().as_limbs();
+        let mut whole = n.to_vec();
+        whole[0] += 1;
+        let phi = modulus.sub(&row(&product(&whole, &[plan.factorial])), &row(&survivor.sum));
+        let value = modulus.add(&modulus.mul(&phi, &beta), &modulus.mul(&row(n), &row(&blind)));
+        let part = modulus.add(&modulus.mul_by(&value, lagrange), &masks);
+        survivor.committed = part.to_be_bytes(width);
+        survivor.blind = blind;
+        Ok(())
+    }
+
+    /// `s_i = t (N R(i) - Theta)` with `t = -1 / Theta mod N`, and `v_i`.
+    fn share(&mut self, parts: &[&[u8]]) -> Result<(), Suspicion> {
+        let plan = Arc::clone(&self.plan);
+        let theta = sum(&plan.wide, parts)?;
+        let theta = theta.row(0);
+        if !has_at_most(theta, plan.result_bits) || divide_word(theta, plan.factorial).1 != 0 {
+            return Err(Suspicion("the masked product is out of range"));
+        }
+        let survivor = self.survivor()?;
+        let n = survivor.key.root();
+        let reduced = n.reduce(&Batch::from_rows(theta.len(), [theta]).public());
+        let inverse = survivor.key.inverse_of_residue(n.neg(&reduced).row(0));
+        let inverse = inverse.ok_or(Suspicion("the masked product has a factor in common with the modulus"))?;
+        let limbs = limbs_of(super::key_share_bits(plan.parameters.bits, plan.parameters.needed, plan.trustees()));
+        let mut multiple = product_in(&survivor.blind, n.as_limbs(), limbs.max(theta.len()));
+        sub_assign(&mut multiple, theta);
+        let share = product_in(&multiple, &inverse, limbs);
+
+        let Plan { parameters, .. } = &*plan;
+        let key = match parameters.variant {
+            Variant::Djn => {
+                let root = hashed("generator", &survivor.key, 1);
+                let h = n.neg(&n.mul(&root, &root)).to_be_bytes(plan.modulus_bytes());
+                PublicKey::new(&survivor.key.modulus_be(), Some(&h), parameters.policy, parameters.engine)
+            }
+            _ => Ok(survivor.key.clone()),
+        };
+        let key = key.map_err(|_| Suspicion("the modulus is no public key"))?;
+        let shared = Shared::new(key, parameters.needed, parameters.trustees, Origin::Distributed)
+            .map_err(|_| Suspicion("the modulus has no base"))?;
+        let exponent = product_in(&share, &[plan.factorial], share.len() + 1);
+        let bits = shared.response_bits();
+        let power = shared.key().square().pow(shared.generator(), Exponents::Shared(&exponent, bits));
+        let verification = joined(shared.key(), &power).public();
+        survivor.committed = verification.to_be_bytes(2 * plan.modulus_bytes());
+        let share = KeyShare::new(shared.clone(), self.me, verification.clone(), &share)
+            .map_err(|_| Suspicion("the share is out of range"))?;
+        self.survivor()?.shared = Some(shared.clone());
+        self.key = Some((Verification::new(shared, verification), share));
+        Ok(())
+    }
+
+    fn verification(&mut self) -> Result<Vec<u8>, Suspicion> {
+        Ok(std::mem::take(&mut self.survivor()?.committed))
+    }
+
+    /// Whether the `v_i` of all trustees are those of one sharing of the key.
+    fn check_key(&mut self, broadcasts: &[Vec<u8>]) -> Result<(), Suspicion> {
+        let shared = self.survivor()?.shared.take().ok_or(Suspicion("there is no key"))?;
+        let units = checked_units(shared.key(), "v_i", &broadcasts.concat());
+        let units = units.map_err(|_| Suspicion("a number v_i is no unit"))?;
+        let verification = Verification::checked(shared, units);
+        let verification = verification.map_err(|_| Suspicion("the numbers v_i are not those of one key"))?;
+        let (_, share) = self.key.take().ok_or(Suspicion("there is no key"))?;
+        self.key = Some((verification, share));
+        self.survivor = None;
+        Ok(())
+    }
+}
+
+fn commitment(trustee: u32, opened: &[u8]) -> Hash {
+    derive("commitment", &[&[trustee as u8], opened])
+}
+
+fn seed_from(bytes: &[u8]) -> Seed {
+    let mut seed = Seed::default();
+    seed.copy_from_slice(bytes);
+    seed
+}
+
+/// A canonical element of a field, one row.
+fn element(field: &Field, bytes: &[u8]) -> Result<Batch, Suspicion> {
+    let number = from_be(bytes, field.modulus.limbs()).filter(|number| less(number, field.modulus.as_limbs()) == 1);
+    let number = number.ok_or(Suspicion("a number is not below its modulus"))?;
+    Ok(Batch::from_rows(number.len(), [&number[..]]))
+}
+
+/// The sums over all trustees of rows of elements.
+fn sum(field: &Field, parts: &[&[u8]]) -> Result<Batch, Suspicion> {
+    let read = |part: &&[u8]| {
+        let rows = Batch::from_be_bytes(part, field.bytes(), field.modulus.limbs());
+        let is_below = rows.rows().all(|row| less(row, field.modulus.as_limbs()) == 1);
+        is_below.then_some(rows).ok_or(Suspicion("a number is not below its modulus"))
+    };
+    let parts = parts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let sum = parts[1..].iter().fold(parts[0].clone(), |sum, part| field.modulus.add(&sum, part));
+    Ok(sum.public())
+}
+
+/// A canonical number modulo `N` that is not 0, one row.
+fn unit(n: &Modulus, bytes: &[u8], limbs: usize) -> Result<Batch, Suspicion> {
+    let number = from_be(bytes, limbs).filter(|number| less(number, n.as_limbs()) == 1 && is_zero(number) == 0);
+    let number = number.ok_or(Suspicion("an answer is not below the modulus"))?;
+    Ok(Batch::from_rows(limbs, [&number[..]]).public())
+}
+
+/// Bases for the survivor's tests: the first numbers with the Jacobi symbol 1 that the hash of `N` gives.
+fn bases(key: &PublicKey) -> Batch {
+    let n = key.root();
+    // Half of all numbers have it. The chance that 128 of 512 have not is below 2^-100.
+    let numbers = hashed("biprimality", key, 4 * TESTS);
+    let chosen: Vec<usize> = (0..numbers.len()).filter(|&row| jacobi(numbers.row(row), n.as_limbs()) == 1).collect();
+    numbers.select(&chosen[..TESTS.min(chosen.len())])
+}

@@ -1,0 +1,221 @@
+//! Signed messages between two trustees.
+//!
+//! | bytes | content |
+//! | ---: | --- |
+//! | 4 | `HDKG` |
+//! | 1 | version, 1 |
+//! | 1 | kind: 0 protocol, 1 blame, 2 farewell |
+//! | 1 | stage |
+//! | 1 | sender, from 1 |
+//! | 1 | receiver, from 1 |
+//! | 4 | round, from 0 |
+//! | 32 | session |
+//! | 32 | hash of all that was sent to everybody in earlier rounds |
+//! | 4 | length of what is sent to everybody |
+//! | 4 | length of what is sent to this receiver |
+//! | | what is sent to everybody |
+//! | | what is sent to this receiver |
+//! | 64 | Ed25519 signature of the hash of all before |
+//!
+//! Numbers are big-endian.
+
+use super::stream::{HASH_BYTES, Hash, derive};
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use std::fmt;
+use zeroize::Zeroizing;
+
+const MAGIC: &[u8; 5] = b"HDKG\x01";
+const SIGNATURE_BYTES: usize = 64;
+/// Where the fields of a header begin.
+const KIND: usize = 5;
+const STAGE: usize = 6;
+const SENDER: usize = 7;
+const RECEIVER: usize = 8;
+const ROUND: usize = 9;
+const SESSION: usize = 13;
+const VIEW: usize = SESSION + HASH_BYTES;
+const LENGTHS: usize = VIEW + HASH_BYTES;
+/// Bytes of a header.
+const HEADER: usize = LENGTHS + 8;
+
+/// What a trustee signs its messages with.
+#[derive(Clone)]
+pub struct Identity(SigningKey);
+
+impl Identity {
+    /// A new one.
+    ///
+    /// # Errors
+    /// If the operating system's generator fails.
+    pub fn generate() -> Result<Self, getrandom::Error> {
+        Ok(Self::from_seed(&*super::stream::random_seed()?))
+    }
+
+    /// The one whose private key (RFC 8032) this is.
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        Identity(SigningKey::from_bytes(seed))
+    }
+
+    /// The public key, by which others verify.
+    pub fn public(&self) -> [u8; 32] {
+        self.0.verifying_key().to_bytes()
+    }
+
+    /// The signature of some bytes.
+    pub fn sign(&self, bytes: &[u8]) -> [u8; SIGNATURE_BYTES] {
+        self.0.sign(bytes).to_bytes()
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Identity")
+    }
+}
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Protocol = 0,
+    Blame = 1,
+    Farewell = 2,
+}
+
+/// Where a message belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) session: Hash,
+    pub(crate) round: u32,
+    pub(crate) sender: u32,
+    pub(crate) receiver: u32,
+}
+
+/// The parts of a message that was found to be its sender's.
+pub(crate) struct Message<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) view: Hash,
+    pub(crate) broadcast: &'a [u8],
+    pub(crate) private: &'a [u8],
+}
+
+/// A message without its signature.
+pub(crate) fn unsigned(
+    place: Place,
+    kind: Kind,
+    stage: u8,
+    view: &Hash,
+    broadcast: &[u8],
+    private: &[u8],
+) -> Zeroizing<Vec<u8>> {
+    let bytes = HEADER + broadcast.len() + private.len() + SIGNATURE_BYTES;
+    let mut message = Zeroizing::new(Vec::with_capacity(bytes));
+    message.extend_from_slice(MAGIC);
+    message.extend_from_slice(&[kind as u8, stage, place.sender as u8, place.receiver as u8]);
+    message.extend_from_slice(&place.round.to_be_bytes());
+    message.extend_from_slice(&place.session);
+    message.extend_from_slice(view);
+    message.extend_from_slice(&(broadcast.len() as u32).to_be_bytes());
+    message.extend_from_slice(&(private.len() as u32).to_be_bytes());
+    message.extend_from_slice(broadcast);
+    message.extend_from_slice(private);
+    message
+}
+
+/// The same with its signature.
+pub(crate) fn signed(identity: &Identity, mut message: Zeroizing<Vec<u8>>) -> Vec<u8> {
+    let signature = identity.sign(&derive("message", &[&message]));
+    message.extend_from_slice(&signature);
+    std::mem::take(&mut *message)
+}
+
+/// What of a signed message is signed.
+pub(crate) fn signed_part(message: &[u8]) -> &[u8] {
+    &message[..message.len().saturating_sub(SIGNATURE_BYTES)]
+}
+
+/// The round of a message that [`parse`] has yet to accept.
+pub(crate) fn round(message: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(*message.get(ROUND..)?.first_chunk()?))
+}
+
+/// The parts of a message, if it belongs to this place and the sender has signed it.
+pub(crate) fn parse<'a>(message: &'a [u8], place: Place, sender: &VerifyingKey) -> Option<Message<'a>> {
+    let (signed, signature) = message.split_last_chunk::<SIGNATURE_BYTES>()?;
+    let header = signed.first_chunk::<HEADER>()?;
+    let belongs = header.starts_with(MAGIC)
+        && u32::from(header[SENDER]) == place.sender
+        && u32::from(header[RECEIVER]) == place.receiver
+        && header[ROUND..SESSION] == place.round.to_be_bytes()
+        && header[SESSION..VIEW] == place.session;
+    let kind = [Kind::Protocol, Kind::Blame, Kind::Farewell].into_iter().find(|&kind| kind as u8 == header[KIND])?;
+    let length = |at: usize| header[at..].first_chunk().map(|bytes| u32::from_be_bytes(*bytes) as usize);
+    let (broadcast, private) = (length(LENGTHS)?, length(LENGTHS + 4)?);
+    let rest = &signed[HEADER..];
+    if !belongs || broadcast.checked_add(private)? != rest.len() {
+        return None;
+    }
+    sender.verify_strict(&derive("message", &[signed]), &Signature::from_bytes(signature)).ok()?;
+    let (broadcast, private) = rest.split_at(broadcast);
+    Some(Message { kind, view: *header[VIEW..].first_chunk()?, broadcast, private })
+}
+
+/// The stage that a message says.
+pub(crate) fn stage(message: &[u8]) -> u8 {
+    message.get(STAGE).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place { session: [7; 32], round: 3, sender: 1, receiver: 2 }
+    }
+
+    fn message() -> (Identity, VerifyingKey, Vec<u8>) {
+        let identity = Identity::from_seed(&[9; 32]);
+        let key = VerifyingKey::from_bytes(&identity.public()).unwrap();
+        let bytes = signed(&identity, unsigned(place(), Kind::Protocol, 4, &[5; 32], b"all", b"you"));
+        (identity, key, bytes)
+    }
+
+    #[test]
+    fn what_is_signed_is_read() {
+        let (_, key, bytes) = message();
+        let read = parse(&bytes, place(), &key).unwrap();
+        assert_eq!(
+            (read.kind, read.view, read.broadcast, read.private),
+            (Kind::Protocol, [5; 32], &b"all"[..], &b"you"[..])
+        );
+        assert_eq!((round(&bytes), stage(&bytes), bytes.len()), (Some(3), 4, 85 + 6 + 64));
+    }
+
+    #[test]
+    fn every_changed_bit_is_refused() {
+        let (_, key, bytes) = message();
+        for bit in 0..8 * bytes.len() {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(parse(&changed, place(), &key).is_none(), "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert!(parse(&bytes[..length], place(), &key).is_none());
+        }
+    }
+
+    #[test]
+    fn messages_belong_to_one_place() {
+        let (_, key, bytes) = message();
+        for other in [
+            Place { session: [8; 32], ..place() },
+            Place { round: 4, ..place() },
+            Place { sender: 2, ..place() },
+            Place { receiver: 3, ..place() },
+        ] {
+            assert!(parse(&bytes, other, &key).is_none());
+        }
+        let stranger = VerifyingKey::from_bytes(&Identity::from_seed(&[1; 32]).public()).unwrap();
+        assert!(parse(&bytes, place(), &stranger).is_none());
+    }
+}

@@ -1,0 +1,182 @@
+//! Keys without a dealer: trustees generate a shared key together, and nobody ever holds the whole one.
+//!
+//! Each trustee runs a [`Trustee`], a state machine that knows no network: [`Trustee::start`] gives the
+//! first round's messages, and [`Trustee::step`] takes what the others sent and gives the next. At the
+//! end each has the same [`Verification`](crate::Verification) and a [`KeyShare`](crate::KeyShare) of
+//! its own, which sign and combine as those of a dealt key do.
+//!
+//! docs/explanation/threshold.md has every equation and every byte, and says what is proved and what is
+//! assumed. In short: fewer than `w` trustees, whatever they do, learn nothing of the key beyond `N` and a few
+//! dozen bits of `p` and `q`, and cannot have a wrong key accepted. If one of them deviates, the run
+//! ends, the trustee is named ([`Failure`]), and nothing of the run is kept.
+//!
+//! ```
+//! use hearith_paillier::encoding::{decode_signed, encode_signed};
+//! use hearith_paillier::{Engine, KeyPolicy, Variant};
+//! use hearith_threshold::Contexts;
+//! use hearith_threshold::distributed::{Finished, Identity, Parameters, Step, Trustee, session_id};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // 128 bits only to make the example quick.
+//! let parameters = Parameters::new(128, 2, 3, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
+//! let identities = [Identity::generate()?, Identity::generate()?, Identity::generate()?];
+//! let keys = identities.each_ref().map(Identity::public);
+//! let session = session_id(&parameters, &keys, &[[1; 32], [2; 32], [3; 32]]);
+//! let mut trustees = Vec::new();
+//! for (number, identity) in (1..).zip(identities) {
+//!     trustees.push(Trustee::new(parameters.clone(), number, identity, &keys, session)?);
+//! }
+//!
+//! // Here the messages of a round only change places.
+//! let mut sent: Vec<Vec<Vec<u8>>> = trustees.iter_mut().map(Trustee::start).collect();
+//! let finished: Vec<Finished> = loop {
+//!     let mut steps = Vec::new();
+//!     for (to, trustee) in trustees.iter_mut().enumerate() {
+//!         let received: Vec<Option<Vec<u8>>> = sent.iter().map(|from| Some(from[to].clone())).collect();
+//!         steps.push(trustee.step(&received));
+//!     }
+//!     if matches!(steps[0], Step::Finished(_)) {
+//!         let key = |step| match step { Step::Finished(key) => Some(*key), _ => None };
+//!         break steps.into_iter().filter_map(key).collect();
+//!     }
+//!     sent = steps.into_iter().map(|step| match step { Step::Send(messages) => messages, _ => panic!("a failure") }).collect();
+//! };
+//!
+//! let verification = &finished[0].verification;
+//! let total = verification.key().encrypt(&encode_signed(verification.key(), &[5650])?)?;
+//! let contexts = Contexts::new(b"salaries of 2026", ["total"]);
+//! let shares = [finished[0].share.decrypt(&contexts, &total)?, finished[2].share.decrypt(&contexts, &total)?];
+//! let combined = verification.combine(&contexts, &total, &[&shares[0], &shares[1]])?;
+//! assert_eq!(decode_signed(verification.key(), &combined.plaintexts)?[0].to_i128(), Some(5650));
+//! # Ok(())
+//! # }
+//! ```
+
+mod candidate;
+mod core;
+mod failure;
+mod message;
+mod numbers;
+mod plan;
+mod replay;
+mod stream;
+mod trustee;
+
+pub use failure::{Failure, Reason};
+pub use message::Identity;
+pub(crate) use plan::key_share_bits;
+pub use trustee::{Finished, Progress, Step, Trustee};
+
+use crate::error::{Error, ErrorKind};
+use hearith_paillier::{self as paillier, Engine, KeyPolicy, MIN_SECURE_BITS, Variant, Weakness};
+
+/// Fewest trustees that generate a key together.
+pub const MIN_TRUSTEES: u32 = 3;
+/// Most trustees that generate a key together.
+pub const MAX_TRUSTEES: u32 = 9;
+/// Bits of the shortest key that trustees generate together.
+pub const MIN_BITS: u32 = 128;
+/// Bits of the longest key that trustees generate together.
+pub const MAX_BITS: u32 = 4096;
+
+/// Whether `w` of `l` trustees can share a key that they generate together: 3 to 9 trustees, at least 2
+/// needed, and `l >= 2 w - 1`, since products of shares need so many.
+pub fn is_threshold(needed: u32, trustees: u32) -> bool {
+    (MIN_TRUSTEES..=MAX_TRUSTEES).contains(&trustees) && needed >= 2 && 2 * needed - 1 <= trustees
+}
+
+/// What the trustees agree on before they begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    pub(crate) bits: u32,
+    pub(crate) needed: u32,
+    pub(crate) trustees: u32,
+    pub(crate) variant: Variant,
+    pub(crate) policy: KeyPolicy,
+    pub(crate) engine: Engine,
+    pub(crate) candidates: usize,
+}
+
+impl Parameters {
+    /// A key of `bits` bits (even, 128 to 4096) of which `needed` of `trustees` decrypt, of the variant
+    /// `Standard` or `Djn`. The engine is this machine's own matter.
+    ///
+    /// # Errors
+    /// [`BadSharing`](ErrorKind::BadSharing) unless [`is_threshold`]; a length out of range or one that the policy
+    /// refuses; another variant.
+    pub fn new(
+        bits: u32,
+        needed: u32,
+        trustees: u32,
+        variant: Variant,
+        policy: KeyPolicy,
+        engine: Engine,
+    ) -> Result<Self, Error> {
+        if !is_threshold(needed, trustees) {
+            return Err(ErrorKind::BadSharing.into());
+        }
+        let refused = match variant {
+            Variant::Subgroup => Some(paillier::ErrorKind::UnknownName { what: "variant", known: "standard, djn" }),
+            _ if !(MIN_BITS..=MAX_BITS).contains(&bits) => Some(paillier::ErrorKind::KeySizeOutOfRange { bits }),
+            _ if !bits.is_multiple_of(2) => Some(paillier::ErrorKind::OddKeySize { bits }),
+            _ if policy == KeyPolicy::Secure && bits < MIN_SECURE_BITS => {
+                Some(paillier::ErrorKind::InsecureKey(Weakness::Short { bits }))
+            }
+            _ => None,
+        };
+        if let Some(kind) = refused {
+            return Err(ErrorKind::Scheme(kind).into());
+        }
+        // About eight batches are expected.
+        let candidates = (plan::expected(bits / 2, trustees) / 8.0) as usize;
+        Ok(Parameters { bits, needed, trustees, variant, policy, engine, candidates: candidates.clamp(8, 1024) })
+    }
+
+    /// How many candidates are expected to be tried.
+    pub fn expected_candidates(&self) -> u64 {
+        plan::expected(self.bits / 2, self.trustees) as u64
+    }
+
+    /// Bits of the key.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// How many trustees it takes to decrypt.
+    pub fn needed(&self) -> u32 {
+        self.needed
+    }
+
+    /// How many trustees there are.
+    pub fn trustees(&self) -> u32 {
+        self.trustees
+    }
+
+    /// Candidates in a batch. All trustees must use the same number; a smaller one takes less memory.
+    pub fn candidates(&self) -> usize {
+        self.candidates
+    }
+
+    /// The same with so many candidates in a batch, 1 to 65 536.
+    ///
+    /// # Panics
+    /// If the number is out of range.
+    pub fn with_candidates(self, candidates: usize) -> Self {
+        assert!((1..=1 << 16).contains(&candidates), "{candidates} candidates in a batch");
+        Parameters { candidates, ..self }
+    }
+
+    /// What all trustees must have in common, as bytes.
+    fn to_bytes(&self) -> Vec<u8> {
+        let numbers = [self.bits, self.needed, self.trustees, self.candidates as u32];
+        let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+        bytes.extend_from_slice(self.variant.name().as_bytes());
+        bytes
+    }
+}
+
+/// The name of a run: a hash of the parameters, of the public keys of all trustees, and of a fresh random number
+/// of each. Messages of one run mean nothing in another.
+pub fn session_id(parameters: &Parameters, keys: &[[u8; 32]], nonces: &[[u8; 32]]) -> [u8; 32] {
+    stream::derive("session", &[&parameters.to_bytes(), &keys.concat(), &nonces.concat()])
+}

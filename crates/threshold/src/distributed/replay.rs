@@ -1,0 +1,78 @@
+//! The run as it should have been: all trustees computed again from their opened seeds.
+
+use super::core::{Core, Stage};
+use super::message::{Kind, Place, unsigned};
+use super::plan::Plan;
+use super::stream::{Hash, Seed, derive};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Where a replay begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) round: u32,
+    pub(crate) stage: Stage,
+    /// The batch, from 0.
+    pub(crate) number: u32,
+    pub(crate) view: Hash,
+}
+
+/// All trustees' messages from a round on, computed as they are asked for.
+pub(crate) struct Replay {
+    session: Hash,
+    start: Start,
+    cores: Vec<Core>,
+    view: Hash,
+    /// Of each round and sender the messages to all, without signatures.
+    rounds: Vec<Vec<Vec<Zeroizing<Vec<u8>>>>>,
+    is_over: bool,
+}
+
+impl Replay {
+    pub(crate) fn new(plan: &Arc<Plan>, session: Hash, start: Start, masters: Vec<Seed>) -> Self {
+        let core = |(trustee, master)| Core::at(Arc::clone(plan), trustee, master, start.stage, start.number);
+        let cores = (1..).zip(masters).map(core).collect();
+        Replay { session, start, cores, view: start.view, rounds: Vec::new(), is_over: false }
+    }
+
+    /// The message that a trustee should have sent another, without its signature; none for rounds that the run would
+    /// not have come to.
+    pub(crate) fn message(&mut self, round: u32, sender: u32, receiver: u32) -> Option<&[u8]> {
+        let index = round.checked_sub(self.start.round)? as usize;
+        while self.rounds.len() <= index && !self.is_over {
+            self.advance();
+        }
+        let sent = self.rounds.get(index)?.get(sender as usize - 1)?;
+        Some(&sent.get(receiver as usize - 1)?[..])
+    }
+
+    fn advance(&mut self) {
+        let round = self.start.round + self.rounds.len() as u32;
+        let stage = self.cores[0].stage();
+        let Ok(mut bodies) = self.cores.iter_mut().map(Core::send).collect::<Result<Vec<_>, _>>() else {
+            self.is_over = true;
+            return;
+        };
+        let messages = |(sender, body): (u32, &super::core::Body)| {
+            let message = |(receiver, private): (u32, &Zeroizing<Vec<u8>>)| {
+                let place = Place { session: self.session, round, sender, receiver };
+                unsigned(place, Kind::Protocol, stage as u8, &self.view, &body.broadcast, private)
+            };
+            (1..).zip(&body.private).map(message).collect()
+        };
+        self.rounds.push((1..).zip(&bodies).map(messages).collect());
+        let broadcasts: Vec<Vec<u8>> = bodies.iter_mut().map(|body| std::mem::take(&mut body.broadcast)).collect();
+        self.view = next_view(&self.view, &broadcasts);
+        for (to, core) in self.cores.iter_mut().enumerate() {
+            let private: Vec<_> = bodies.iter().map(|body| body.private[to].clone()).collect();
+            self.is_over |= core.receive(&broadcasts, &private).is_err();
+        }
+        self.is_over |= stage == Stage::Done;
+    }
+}
+
+/// The hash of all that was sent to everybody, after a round more.
+pub(crate) fn next_view(view: &Hash, broadcasts: &[Vec<u8>]) -> Hash {
+    let parts: Vec<&[u8]> = std::iter::once(&view[..]).chain(broadcasts.iter().map(|one| &one[..])).collect();
+    derive("view", &parts)
+}
