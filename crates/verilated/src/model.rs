@@ -1,5 +1,7 @@
 //! A running model.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::env;
 use std::ffi::{CString, c_void};
 use std::fmt;
@@ -20,6 +22,8 @@ pub struct Model {
     instance: NonNull<c_void>,
     /// The storage of each port.
     storage: Vec<NonNull<u8>>,
+    /// The parts that names meant so far: tests ask for the same ones in every cycle.
+    parts: RefCell<HashMap<Box<str>, Part>>,
     /// The time of the next values in the file of waveforms, if there is one.
     waves: Option<u64>,
 }
@@ -29,6 +33,7 @@ pub struct Model {
 unsafe impl Send for Model {}
 
 /// A port, or some of its bits.
+#[derive(Clone, Copy)]
 struct Part {
     /// The port's number in the design.
     index: usize,
@@ -82,7 +87,8 @@ impl Model {
         let count = design.ports().len() as u32;
         // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the model.
         let port = |index| NonNull::new(unsafe { (binding.port)(instance.as_ptr(), index) }).expect("a port");
-        let mut model = Self { design, binding, instance, storage: (0..count).map(port).collect(), waves: None };
+        let storage = (0..count).map(port).collect();
+        let mut model = Self { design, binding, instance, storage, parts: RefCell::default(), waves: None };
         let inputs = design.ports().iter().filter(|port| port.direction == Direction::Input);
         inputs.for_each(|port| model.set(port.name, false));
         if let Some(directory) = env::var_os("HEARITH_WAVES") {
@@ -144,12 +150,16 @@ impl Model {
         if part.width != part.port.width {
             return self.get(name)[0];
         }
-        let mut bytes = [0; 8];
-        for (offset, byte) in bytes.iter_mut().enumerate().take(storage_bytes(part.width)) {
-            // SAFETY: as in `write`.
-            *byte = unsafe { self.storage[part.index].add(offset).read() };
+        let storage = self.storage[part.index].as_ptr();
+        // SAFETY: as in `write`; Verilator aligns its variables.
+        unsafe {
+            match storage_bytes(part.width) {
+                1 => storage.read().into(),
+                2 => storage.cast::<u16>().read().into(),
+                4 => storage.cast::<u32>().read().into(),
+                _ => storage.cast::<u64>().read(),
+            }
         }
-        u64::from_le_bytes(bytes)
     }
 
     /// How many bits a port, or the part of one that is named, has.
@@ -224,6 +234,16 @@ impl Model {
 
     /// The port or part of a port that a name means.
     fn find(&self, name: &str) -> Part {
+        if let Some(&part) = self.parts.borrow().get(name) {
+            return part;
+        }
+        let part = self.parse(name);
+        self.parts.borrow_mut().insert(name.into(), part);
+        part
+    }
+
+    /// The same, from the name itself.
+    fn parse(&self, name: &str) -> Part {
         let (base, selection) = match name.split_once('[') {
             Some((base, rest)) => (base, Some(rest.trim_end_matches(']'))),
             None => (name, None),
@@ -241,22 +261,22 @@ impl Model {
 
     /// All limbs of the port that a part is of.
     fn read(&self, part: &Part) -> Vec<u64> {
-        let mut limbs = vec![0; part.port.width.div_ceil(64) as usize];
-        for offset in 0..storage_bytes(part.port.width).min(8 * limbs.len()) {
-            // SAFETY: as in `write`.
-            let byte = unsafe { self.storage[part.index].add(offset).read() };
-            limbs[offset / 8] |= u64::from(byte) << (8 * (offset % 8));
-        }
-        limbs
+        let mut bytes = vec![0; 8 * part.port.width.div_ceil(64) as usize];
+        let stored = storage_bytes(part.port.width).min(bytes.len());
+        // SAFETY: as in `write`.
+        unsafe { self.storage[part.index].as_ptr().copy_to_nonoverlapping(bytes.as_mut_ptr(), stored) };
+        bytes.chunks_exact(8).map(|limb| limb.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte))).collect()
     }
 
     /// Sets all limbs of the port that a part is of.
     fn write(&mut self, part: &Part, limbs: &[u64]) {
-        let mut bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes());
-        for offset in 0..storage_bytes(part.port.width) {
+        let storage = self.storage[part.index].as_ptr();
+        let stored = storage_bytes(part.port.width);
+        for start in (0..stored).step_by(8) {
+            let limb = limbs.get(start / 8).copied().unwrap_or(0).to_le_bytes();
             // SAFETY: the storage of a port of this width has this many bytes, and the model is not
             // being evaluated.
-            unsafe { self.storage[part.index].add(offset).write(bytes.next().unwrap_or(0)) };
+            unsafe { storage.add(start).copy_from_nonoverlapping(limb.as_ptr(), (stored - start).min(8)) };
         }
     }
 
