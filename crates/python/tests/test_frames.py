@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pandas.io.formats.excel import ExcelFormatter
 
 import hearith as he
 import hearith.pandas
@@ -53,10 +54,32 @@ class TestPandas:
         assert not df["salary"].array.equals(df["bonus"].array)
 
     def test_columns_are_shown_short(self, df):
-        for text in (repr(df), repr(df["salary"]), df.to_html(), repr(df["salary"].array), df.to_csv()):
+        for text in (repr(df), repr(df["salary"]), df.to_html(), repr(df["salary"].array), df.to_string()):
             assert "\\x" not in text
             assert len(text) < 2500
         assert repr(df["salary"]).splitlines()[:2] == ["0    <encrypted>", "1           <NA>"]
+
+    def test_no_text_is_written_that_loses_the_numbers(self, df, tmp_path):
+        file = tmp_path / "staff.csv"
+        for write in (
+            df.to_csv,
+            lambda: df.to_csv(file),
+            lambda: df.to_csv(chunksize=1),
+            df["salary"].to_csv,
+            df.set_index("bonus").to_csv,
+            lambda: df.to_xml(parser="etree"),
+            lambda: list(ExcelFormatter(df).get_formatted_cells()),
+            lambda: df["salary"].astype(str),
+            lambda: df["salary"].astype("string"),
+            lambda: df.astype(str),
+        ):
+            with pytest.raises(TypeError, match="encrypted numbers"):
+                write()
+        for orient in ("columns", "records", "table"):
+            with pytest.raises(ValueError, match="unsupported object"):
+                df.to_json(orient=orient, date_format="iso")
+        assert len(list(df["salary"])) == len(list(df.itertuples())) == len(df["salary"].astype(object)) == 3
+        assert df[["dept", "years"]].to_csv(index=False) == "dept,years\nlab,1\nshop,2\nlab,3\n"
 
     def test_rows_are_taken_and_put_together(self, keys, df):
         private = keys[1]
@@ -244,3 +267,25 @@ def test_series_of_polars_as_arrays(keys):
     missing = pl.from_arrow(keys[0].encrypt_column(FRAME, "salary"))
     with pytest.raises(NullError, match="row 1"):
         missing["salary"].he.array()
+
+
+def test_what_polars_makes_of_encrypted_columns(keys):
+    """What the module's page says: errors where polars has them, and no total of what it gives instead."""
+    frame = pl.from_pandas(FRAME).he.encrypt(keys[0], COLUMNS)
+    column = pl.col("salary")
+    for compute in (
+        lambda: frame.select(column.sum()),
+        lambda: frame.lazy().select(column.mean()).collect(),
+        lambda: frame["salary"].max(),
+        lambda: frame.select(column + column),
+        lambda: frame.select(column.cast(pl.Int64)),
+        frame.write_csv,
+    ):
+        with pytest.raises(pl.exceptions.PolarsError):
+            compute()
+    totals = frame.group_by("dept").agg(pl.exclude("dept").sum())
+    assert totals["salary"].null_count() == 2
+    with pytest.raises(TableError):
+        totals.he.decrypt(keys[1])
+    with pytest.raises(TableError):
+        totals.select("dept", "salary").he.decrypt(keys[1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -16,6 +17,15 @@ from hearith._encrypted import Encrypted
 from hearith.array import EncryptedArray
 from hearith.arrow import Description, EncryptedType, read_encoding, to_arrow
 from hearith.errors import KeyMismatchError, ScaleError, TableError
+
+#: What of pandas writes cells as text that nobody reads back, by its module.
+_WRITERS = {
+    "pandas.io.formats.csvs": "to_csv",
+    "pandas.io.formats.excel": "to_excel",
+    "pandas.io.formats.xml": "to_xml",
+}
+#: Packages whose calls may be between a writer and a column.
+_BETWEEN = ("pandas", "numpy", "hearith")
 
 
 @register_extension_dtype
@@ -147,9 +157,26 @@ class EncryptedColumn(ExtensionArray):
     def __arrow_array__(self, type: Any = None) -> Any:
         return pa.ExtensionArray.from_storage(self._kind, self._storage)
 
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        """The column as it is, or its cells as objects.
+
+        Raises:
+            TypeError: it would be of another type, or a function of pandas is about to write text of
+                what cells show.
+        """
+        kind = pd.api.types.pandas_dtype(dtype)
+        if isinstance(kind, EncryptedDtype):
+            return self.copy()
+        return self.__array__(kind if isinstance(kind, np.dtype) else "str")
+
+    def __iter__(self) -> Iterator[Any]:
+        _check_kept()
+        return map(self._cell, range(len(self)))
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.typing.NDArray[Any]:
         if dtype is not None and np.dtype(dtype) != object:
             raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
+        _check_kept()
         cells = np.empty(len(self), object)
         for place in range(len(self)):
             cells[place] = self._cell(place)
@@ -247,6 +274,23 @@ class EncryptedColumn(ExtensionArray):
 
     def _of(self, storage: Any) -> Self:
         return type(self)(pa.ExtensionArray.from_storage(self._kind, storage))
+
+
+def _check_kept() -> None:
+    """Checks that no writer of text asks for the cells: pandas has no other sign of that.
+
+    Raises:
+        TypeError: one does, and would write what cells show, from which nobody has the numbers.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module in _WRITERS:
+            text = "writes what cells show and would lose the encrypted numbers: write Parquet or Feather"
+            raise TypeError(f"{_WRITERS[module]} {text}, or decrypt first")
+        if module.partition(".")[0] not in _BETWEEN:
+            return
+        frame = frame.f_back
 
 
 def _operand(other: Any) -> Any:

@@ -9,8 +9,8 @@
     means = staff.he.mean(by="dept")
     means.he.decrypt_means(private)
 
-**`to_csv`, `to_json` and `to_excel` lose encrypted numbers**: pandas writes what it shows of them, and lets no type object. Write
-Parquet or Feather.
+**`to_csv`, `to_xml` and `to_excel` raise a `TypeError`, `to_json` a `ValueError`** where a column is encrypted: pandas would
+write what it shows of the numbers and lose them. Write Parquet or Feather. `to_html` and `to_string` show `<encrypted>`.
 
 A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether this module is imported or not. It can
 be filtered, taken, joined, concatenated, shown and written. `+`, `-` and `*` compute as `EncryptedArray` does, with plain columns and

@@ -8,9 +8,12 @@
     means = staff.filter(pl.col("pay").is_not_null()).he.mean(by="dept")
     means.he.decrypt_means(private)
 
-**Use `df.he`, not polars' own functions, on encrypted columns.** To polars they are bytes, and not every function objects:
-`group_by(...).agg(pl.col(...).sum())` and `mean()` return null instead of an error, `sort` orders ciphertexts, and `unique`,
-`n_unique` and `group_by` find every number different. `sum()` and `max()` of a series raise an error, as does `write_csv`.
+**Use `df.he`, not polars' own functions, on encrypted columns.** To polars they are bytes of a foreign type. Of a whole column
+`sum()`, `mean()` and `max()` raise an error, as do `+`, `cast` and `write_csv`. A type cannot reject what follows:
+
+- `group_by(...).agg(pl.col(...).sum())`, `.sum().over(...)` and `df.sum()` give null. `df.he.decrypt` rejects such a total.
+- `sort`, `rank` and `top_k` order ciphertexts, which says nothing of the numbers.
+- `==`, `unique`, `n_unique` and `group_by` find every number different.
 
 polars has no arithmetic for columns of other libraries' types, so `df.he.add` and `df.he.multiply` stand in its place. What is asked of
 a lazy frame collects it.
