@@ -1,7 +1,7 @@
 //! Batches of plaintexts and ciphertexts.
 
 use crate::errors::operation;
-use crate::memory::room;
+use crate::memory::{room, room_to_copy};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -17,7 +17,7 @@ impl Plaintexts {
 
     /// The residues one after another, big-endian, as many bytes each as n has.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        room(self.0.len(), 2 * self.0.row_bytes())?;
+        room_to_copy(self.0.len(), 2 * self.0.row_bytes())?;
         Ok(PyBytes::new(py, &self.0.to_be_bytes()))
     }
 }
@@ -40,27 +40,27 @@ impl Ciphertexts {
 
     /// The ciphertexts one after another, big-endian, twice the bytes of n each.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        room(self.0.len(), 2 * self.0.row_bytes())?;
+        room_to_copy(self.0.len(), 2 * self.0.row_bytes())?;
         let bytes = py.detach(|| self.0.to_be_bytes());
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The ciphertexts of these rows, in this order.
     fn select(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<Self> {
-        room(rows.len(), self.0.row_bytes())?;
+        room_to_copy(rows.len(), self.0.row_bytes())?;
         py.detach(|| self.0.select(&rows)).map(Self).map_err(operation)
     }
 
     /// The ciphertexts of rows `start` to `stop`, without the last.
     fn range(&self, py: Python<'_>, start: usize, stop: usize) -> PyResult<Self> {
-        room(stop.saturating_sub(start).min(self.0.len()), self.0.row_bytes())?;
+        room_to_copy(stop.saturating_sub(start).min(self.0.len()), self.0.row_bytes())?;
         py.detach(|| self.0.range(start..stop)).map(Self).map_err(operation)
     }
 
     /// These ciphertexts followed by others.
     fn concat(&self, py: Python<'_>, others: Vec<Py<Ciphertexts>>) -> PyResult<Self> {
         let others: Vec<&hearith_paillier::Ciphertexts> = others.iter().map(|other| &other.get().0).collect();
-        room(others.iter().map(|other| other.len()).sum::<usize>() + self.0.len(), self.0.row_bytes())?;
+        room_to_copy(others.iter().map(|other| other.len()).sum::<usize>() + self.0.len(), self.0.row_bytes())?;
         py.detach(|| hearith_paillier::Ciphertexts::concat(&self.0, &others)).map(Self).map_err(operation)
     }
 }

@@ -10,6 +10,14 @@ use pyo3::prelude::*;
 /// Bytes that any call may need beside its result: stacks of threads, tables of powers.
 const BESIDE: usize = 8 << 20;
 
+/// Bytes of a copy that are not asked for beforehand: the interpreter takes as much at any time.
+const SMALL: usize = 1 << 16;
+
+/// As [`room`], for copies, which take nothing beside their result: a few rows are not worth asking.
+pub(crate) fn room_to_copy(rows: usize, width: usize) -> PyResult<()> {
+    if rows.saturating_mul(width) <= SMALL { Ok(()) } else { room(rows, width) }
+}
+
 /// Checks that there is room for `rows` results of `width` bytes each.
 pub(crate) fn room(rows: usize, width: usize) -> PyResult<()> {
     let bytes = rows.saturating_mul(width).saturating_add(BESIDE);

@@ -26,8 +26,9 @@ FEW = 64
 
 def added(left: Encrypted, right: Encrypted, progress: bool) -> Encrypted:
     """Sums of encrypted numbers."""
-    left, right = _alike(left, right)
-    if left.size <= FEW and not progress:
+    if left.encoding is not right.encoding or left.key_id != right.key_id or left.shape != right.shape:
+        left, right = _alike(left, right)
+    if not progress and (not left.shape or left.size <= FEW):
         return left.plus(right, left.bound + right.bound)
     return _row_by_row(left, right, left.key.native.add, progress)
 

@@ -174,7 +174,7 @@ class Encrypted:
         A vector engine takes as long for one product as for all its lanes, and the way to it longer than many.
         """
         native = self.key.native
-        if self.size > FEW or type(native) is not PublicKey:
+        if (self.shape and self.size > FEW) or type(native) is not PublicKey:
             return self.holding(native.add(self.rows, other.rows), self.shape, bound=bound)
         parts = [*self._parts(), *other._parts()]
         if len(parts) > PARTS:
