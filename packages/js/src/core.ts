@@ -16,20 +16,20 @@ export class Core {
   readonly bits: number;
   /** Bytes of a number modulo `n`; one modulo its square has twice as many. */
   readonly bytes: number;
-  /** Bits of a short exponent: half of those of `n`. */
+  /** Bits of a short exponent: half of those of `n`, or what a subgroup key says. */
   readonly shortBits: number;
   #square: Square | undefined;
   #base: Dual | undefined;
   #table: FixedBase | undefined;
   readonly #stock: bigint[] = [];
 
-  constructor(n: bigint, generator?: bigint) {
+  constructor(n: bigint, generator?: bigint, exponentBits?: number) {
     this.n = n;
     this.squared = n * n;
     this.generator = generator;
     this.bits = bitLength(n);
     this.bytes = Math.ceil(this.bits / 8);
-    this.shortBits = Math.floor(this.bits / 2);
+    this.shortBits = exponentBits ?? Math.floor(this.bits / 2);
   }
 
   /** Numbers modulo `n^2`, in parts modulo `n`. */
@@ -38,14 +38,14 @@ export class Core {
     return this.#square;
   }
 
-  /** Builds the table of a DJN key, for exponents of so many bits: it pays from some 40 encryptions on. */
+  /** Builds the table of a DJN or a subgroup key, for exponents of so many bits: it pays from some 40 encryptions on. */
   prepare(width = TABLE_WIDTH, bits = this.shortBits): void {
     ensure(Number.isInteger(width) && width >= 1 && width <= 12, "a table has digits of 1 to 12 bits");
     if (this.generator !== undefined && !this.#table)
       this.#table = new FixedBase(this.square, this.#randomiserBase(this.generator), bits, width);
   }
 
-  /** `h^n`, which ciphertexts of a DJN key hide their numbers with. */
+  /** `h^n`, which ciphertexts of a DJN or a subgroup key hide their numbers with. */
   get base(): bigint {
     return this.square.leave(this.#randomiserBase(this.#ownGenerator()));
   }
@@ -60,7 +60,7 @@ export class Core {
     return this.#base;
   }
 
-  /** `(h^n)^exponent`, by the table if there is one that is long enough. Only DJN keys have it. */
+  /** `(h^n)^exponent`, by the table if there is one that is long enough. Only keys with a generator have it. */
   basePower(exponent: bigint): bigint {
     const generator = this.#ownGenerator();
     const { square } = this;

@@ -2,17 +2,29 @@
  * Keys, read from and written as the JSON Web Keys of python-paillier that the command line writes too.
  *
  * A public key is `{"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["encrypt"], "n": ..., "h": ..., "kid": ...}`, with `h`
- * if it is of the DJN variant; a private key has `p`, `q` and its public key in `pub`.
+ * if it is of the DJN variant; a private key has `p`, `q` and its public key in `pub`. A subgroup key is of
+ * `"alg": "PAI-SG1"`, with the bits of its exponents in `x`, and its private key has the primes of the subgroup in `sp` and
+ * `sq`.
  */
 
 import * as base64 from "./base64.ts";
-import { inverse, mod } from "./bigint.ts";
-import { hex, toBigint, toBytes, utf8 } from "./bytes.ts";
+import { bitLength, inverse, mod } from "./bigint.ts";
+import { concat, hex, toBigint, toBytes, utf8 } from "./bytes.ts";
 import { Core } from "./core.ts";
 import { Square } from "./dual.ts";
 import { ensure, Fault } from "./errors.ts";
-import { checkGenerator, checkModulus, checkPrimes, generates, MAX_BITS } from "./modulus.ts";
+import {
+  checkExponent,
+  checkGenerator,
+  checkModulus,
+  checkPrimes,
+  checkSubgroup,
+  generates,
+  MAX_BITS,
+} from "./modulus.ts";
 
+/** The algorithm of subgroup keys: readers that know nothing of them refuse it. */
+const SUBGROUP = "PAI-SG1";
 /** Characters of the longest text of a key that is read. */
 const MAX_TEXT = 1 << 16;
 /** Characters of the longest base64url text that is decoded. */
@@ -25,23 +37,32 @@ export interface KeyOptions {
   readonly insecure?: boolean;
 }
 
+/** Two numbers, of which one belongs to each prime. */
+type Pair = readonly [bigint, bigint];
 type Members = { readonly [name: string]: unknown };
 
 /** Encrypts and computes on ciphertexts. */
 export class PublicKey extends Core {
-  /** Names the key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, as the command line shows them. */
+  /**
+   * Names the key pair, as the command line shows it: the first 32 hexadecimal digits of the SHA-256 of `n`; of a subgroup
+   * key, of its exponents' length, `n` and `h`.
+   */
   readonly id: string;
   /** What the key says about itself. */
   readonly comment: string;
+  /** Bits of the randomisers' exponents of a subgroup key. */
+  readonly exponentBits: number | undefined;
 
   /** Of checked numbers alone: others go through `PublicKey.read`. */
-  constructor(n: bigint, generator: bigint | undefined, id: string, comment?: string) {
-    super(n, generator);
+  constructor(n: bigint, generator: bigint | undefined, id: string, comment?: string, exponentBits?: number) {
+    super(n, generator, exponentBits);
+    this.exponentBits = exponentBits;
     this.id = id;
     this.comment = comment ?? `Paillier public key ${id} of Hearith`;
   }
 
-  get variant(): "standard" | "djn" {
+  get variant(): "standard" | "djn" | "subgroup" {
+    if (this.exponentBits !== undefined) return "subgroup";
     return this.generator === undefined ? "standard" : "djn";
   }
 
@@ -61,6 +82,9 @@ export class PublicKey extends Core {
 /**
  * Decrypts. Not in constant time, and nothing of it can be wiped: use it for tests and on machines that nobody else
  * measures. Private keys belong to the command line or the Python package.
+ *
+ * A subgroup key decrypts with the short exponents of its subgroup, and rejects ciphertexts whose randomisers are not of
+ * it. `anyRandomiser` decrypts these too.
  */
 export class PrivateKey {
   readonly public: PublicKey;
@@ -69,15 +93,40 @@ export class PrivateKey {
   readonly #q: Half;
   /** The inverse of p modulo q. */
   readonly #inverse: bigint;
+  readonly #orders: Pair | undefined;
+  readonly #isShort: boolean;
 
-  /** Of checked numbers alone: others go through `PrivateKey.read`. */
-  constructor(publicKey: PublicKey, p: bigint, q: bigint, comment?: string) {
+  /** Of checked numbers alone: others go through `PrivateKey.read`. The primes of a subgroup belong to `p` and `q`. */
+  constructor(
+    publicKey: PublicKey,
+    p: bigint,
+    q: bigint,
+    comment?: string,
+    orders?: Pair,
+    anyRandomiser = false,
+  ) {
     this.public = publicKey;
     this.comment = comment ?? `Paillier private key ${publicKey.id} of Hearith`;
-    [p, q] = p < q ? [p, q] : [q, p];
-    this.#p = new Half(p, publicKey.n);
-    this.#q = new Half(q, publicKey.n);
+    if (p > q) {
+      [p, q] = [q, p];
+      orders = orders && [orders[1], orders[0]];
+    }
+    this.#orders = orders;
+    this.#isShort = orders !== undefined && !anyRandomiser;
+    const exponents: Pair = orders && !anyRandomiser ? [2n * orders[0], 2n * orders[1]] : [p - 1n, q - 1n];
+    this.#p = new Half(p, q, exponents[0]);
+    this.#q = new Half(q, p, exponents[1]);
     this.#inverse = inverseModulo(p, q);
+  }
+
+  /** The same key with the exponents of other keys: slower, and it decrypts ciphertexts of any origin. */
+  anyRandomiser(): PrivateKey {
+    return new PrivateKey(this.public, ...this.primes(), this.comment, this.#orders, true);
+  }
+
+  /** Whether it decrypts ciphertexts whatever their randomisers are. */
+  get decryptsAny(): boolean {
+    return !this.#isShort;
   }
 
   /** The key in the text of a JSON Web Key. Throws a `Fault` that says what is wrong with it, and never shows the key. */
@@ -103,11 +152,28 @@ export class PrivateKey {
     );
     checkPrimes(p, q, options.insecure);
     ensure(p * q === key.n, "the primes of the private key do not belong to its public modulus");
+    const { generator, exponentBits } = key;
+    if (generator === undefined || exponentBits === undefined) {
+      ensure(generator === undefined || generates(generator, p, q), "the key's generator h is not valid");
+      return new PrivateKey(key, p, q, comment(members));
+    }
     ensure(
-      key.generator === undefined || generates(key.generator, p, q),
-      "the key's generator h is not valid",
+      "sp" in members && "sq" in members,
+      "the private subgroup key is not valid: the primes of its subgroup are missing",
     );
-    return new PrivateKey(key, p, q, comment(members));
+    const [sp, sq] = [number(members, "sp"), number(members, "sq")];
+    const [primes, orders]: [Pair, Pair] =
+      p < q
+        ? [
+            [p, q],
+            [sp, sq],
+          ]
+        : [
+            [q, p],
+            [sq, sp],
+          ];
+    checkSubgroup(primes, orders, generator, exponentBits);
+    return new PrivateKey(key, ...primes, comment(members), orders);
   }
 
   /** The residue modulo `n` that a ciphertext hides. */
@@ -115,7 +181,14 @@ export class PrivateKey {
     const { squared } = this.public;
     ensure(ciphertext > 0n, "the ciphertext is not above 0");
     ensure(ciphertext < squared, "the ciphertext is not below n^2");
+    // Both are looked at before they are put together: a number that is right in one half only has a factor of n in it.
     const [low, high] = [this.#p.decrypt(ciphertext), this.#q.decrypt(ciphertext)];
+    if (low === undefined || high === undefined) {
+      if (!this.#isShort) throw new Fault("the ciphertext shares a factor with n");
+      throw new Fault(
+        "the ciphertext was not made with this subgroup key's randomisers (rows of other origin need anyRandomiser)",
+      );
+    }
     // Garner's form of the Chinese remainder theorem.
     return low + this.#p.prime * mod((high - low) * this.#inverse, this.#q.prime);
   }
@@ -123,6 +196,11 @@ export class PrivateKey {
   /** The primes, `p < q`: the secret itself, for a worker of one's own. */
   primes(): [bigint, bigint] {
     return [this.#p.prime, this.#q.prime];
+  }
+
+  /** The primes of its subgroup, of `p` first, if it has one: as secret as `primes`. */
+  subgroupPrimes(): [bigint, bigint] | undefined {
+    return this.#orders && [this.#orders[0], this.#orders[1]];
   }
 
   /** Shows no secret, whoever prints the key or puts it into JSON by mistake. */
@@ -133,11 +211,13 @@ export class PrivateKey {
   /** The key as a JSON Web Key of one line, byte for byte as the command line writes it. It is the secret itself. */
   toJson(): string {
     const [p, q] = this.primes().map(encoded);
+    const orders = this.#orders && { sp: encoded(this.#orders[0]), sq: encoded(this.#orders[1]) };
     const key = {
       kty: "DAJ",
       key_ops: ["decrypt"],
       p,
       q,
+      ...orders,
       pub: publicMembers(this.public),
       kid: this.comment,
     };
@@ -149,22 +229,23 @@ export class PrivateKey {
 class Half {
   readonly prime: bigint;
   readonly #square: Square;
-  /** The inverse of `L((1 + n)^(p - 1))` modulo `p`. */
+  readonly #exponent: bigint;
+  /** The inverse of `L((1 + n)^exponent)` modulo `p`. */
   readonly #inverse: bigint;
 
-  constructor(prime: bigint, n: bigint) {
+  constructor(prime: bigint, other: bigint, exponent: bigint) {
     this.prime = prime;
     this.#square = new Square(prime);
-    // (1 + n)^(p - 1) = 1 + (p - 1) n = 1 - n modulo p^2, as p divides n, so L gives -n / p.
-    this.#inverse = inverseModulo(-(n / prime), prime);
+    this.#exponent = exponent;
+    // (1 + n)^e = 1 + e n modulo p^2, as p divides n, so L gives e q.
+    this.#inverse = inverseModulo(exponent * other, prime);
   }
 
-  /** The plaintext modulo the prime: `c^(p - 1) = 1 + L p` modulo `p^2`. */
-  decrypt(ciphertext: bigint): bigint {
+  /** The plaintext modulo the prime: `c^e = 1 + L p` modulo `p^2`; undefined if the power is not 1 modulo the prime. */
+  decrypt(ciphertext: bigint): bigint | undefined {
     const square = this.#square;
-    const power = square.leave(square.power(square.enter(ciphertext), this.prime - 1n));
-    ensure(power % this.prime === 1n, "the ciphertext shares a factor with n");
-    return ((power / this.prime) * this.#inverse) % this.prime;
+    const power = square.leave(square.power(square.enter(ciphertext), this.#exponent));
+    return power % this.prime === 1n ? ((power / this.prime) * this.#inverse) % this.prime : undefined;
   }
 }
 
@@ -193,16 +274,31 @@ function parsed(text: string): Members {
 
 async function publicKey(members: Members, options: KeyOptions): Promise<PublicKey> {
   expect(members, "kty", "DAJ");
-  expect(members, "alg", "PAI-GN1");
+  const isSubgroup = members.alg === SUBGROUP;
+  if (!isSubgroup) expect(members, "alg", "PAI-GN1");
   const n = number(members, "n");
+  const exponentBits = isSubgroup ? count(members, "x") : undefined;
   checkModulus(n, options.insecure);
-  const generator = members.h === undefined || members.h === null ? undefined : number(members, "h");
+  if (exponentBits !== undefined) checkExponent(exponentBits, bitLength(n));
+  const hasGenerator = members.h !== undefined && members.h !== null;
+  ensure(hasGenerator || !isSubgroup, "member 'h' is missing");
+  const generator = hasGenerator ? number(members, "h") : undefined;
   if (generator !== undefined) checkGenerator(generator, n);
-  return new PublicKey(n, generator, await keyId(n), comment(members));
+  const id = await keyId(n, generator, exponentBits);
+  return new PublicKey(n, generator, id, comment(members), exponentBits);
 }
 
 function expect(members: Members, member: string, wanted: string): void {
   ensure(members[member] === wanted, `member '${member}' is not that of a Paillier key`);
+}
+
+/** A number of bits. */
+function count(members: Members, member: string): number {
+  const value = members[member];
+  ensure(value !== undefined && value !== null, `member '${member}' is missing`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
+    throw new Fault(`member '${member}' is not a number of bits`);
+  return value;
 }
 
 /** A number in unpadded base64url; padding, which some writers add, is passed over. */
@@ -235,13 +331,28 @@ function encoded(number: bigint): string {
 
 function publicMembers(key: PublicKey) {
   const h = key.generator === undefined ? {} : { h: encoded(key.generator) };
-  return { kty: "DAJ", alg: "PAI-GN1", key_ops: ["encrypt"], n: encoded(key.n), ...h, kid: key.comment };
+  const x = key.exponentBits === undefined ? {} : { x: key.exponentBits };
+  const alg = key.exponentBits === undefined ? "PAI-GN1" : SUBGROUP;
+  return { kty: "DAJ", alg, key_ops: ["encrypt"], n: encoded(key.n), ...h, ...x, kid: key.comment };
 }
 
-/** The id of the key with this modulus. */
-async function keyId(n: bigint): Promise<string> {
+/** What the hash of a subgroup key's id begins with. */
+const SUBGROUP_LABEL = "hearith subgroup key 1\0";
+
+/** The id of the key with this modulus; of a subgroup key its generator and its exponents' length are bound too. */
+async function keyId(n: bigint, generator?: bigint, exponentBits?: number): Promise<string> {
   const subtle = globalThis.crypto?.subtle;
   if (!subtle) throw new Fault("no Web Crypto: serve the page over https or from localhost");
-  const digest = await subtle.digest("SHA-256", shortest(n) as BufferSource);
+  let hashed = shortest(n);
+  if (generator !== undefined && exponentBits !== undefined) {
+    const parts = [
+      utf8(SUBGROUP_LABEL),
+      toBytes(BigInt(exponentBits), 4),
+      hashed,
+      toBytes(generator, hashed.length),
+    ];
+    hashed = concat(...parts);
+  }
+  const digest = await subtle.digest("SHA-256", hashed as BufferSource);
   return hex(new Uint8Array(digest)).slice(0, 32);
 }

@@ -80,6 +80,84 @@ export function checkPrimes(p: bigint, q: bigint, insecure = false): void {
   );
 }
 
+/** Bits of the smallest subgroup key. */
+const MIN_SUBGROUP_BITS = 1024;
+/** Bits of a randomiser's exponent beyond those of the order of its subgroup, halved. */
+const SLACK = 128;
+/** Bits that a cofactor of a subgroup has at least. */
+const LEAST_COFACTOR_BITS = 257;
+/** Bits of the primes of a subgroup, by the bits of the longest key that they are enough for. */
+const ORDER_BITS: readonly (readonly [number, number])[] = [
+  [2047, 160],
+  [2048, 256],
+  [3072, 288],
+  [4096, 336],
+  [7680, 416],
+  [MAX_BITS, 432],
+];
+
+/** Bits that the primes of the subgroup of a key of so many bits have at least. */
+function orderBits(bits: number): number {
+  return ORDER_BITS.find(([most]) => bits <= most)?.[1] ?? MAX_BITS;
+}
+
+/** Checks how long the exponents of a subgroup key are: short ones would not hide. */
+export function checkExponent(exponent: number, bits: number): void {
+  ensure(
+    bits >= MIN_SUBGROUP_BITS,
+    () => `a subgroup key of ${bits} bits is not supported: ${MIN_SUBGROUP_BITS} bits and more are`,
+  );
+  const [least, most] = [2 * orderBits(bits) + SLACK, bits / 2];
+  ensure(
+    exponent >= least && exponent <= most,
+    () =>
+      `exponents of ${exponent} bits are not valid for a subgroup key of this size: ${least} to ${most} bits are`,
+  );
+}
+
+/**
+ * Checks the primes of a subgroup: each divides its prime of the key less 1, and leaves twice a prime; the generator has
+ * the order `2 p q`, and exponents are long enough for it.
+ */
+export function checkSubgroup(
+  primes: readonly [bigint, bigint],
+  orders: readonly [bigint, bigint],
+  generator: bigint,
+  exponent: number,
+): void {
+  const invalid = (problem: string) => `the private subgroup key is not valid: ${problem}`;
+  const [bits, length] = [bitLength(primes[0]), bitLength(orders[0])];
+  ensure(
+    length >= orderBits(2 * bits) && length === bitLength(orders[1]) && length + LEAST_COFACTOR_BITS < bits,
+    invalid("the primes have not the length that the key asks for"),
+  );
+  ensure(orders[0] !== orders[1], invalid("the primes are the same"));
+  const cofactors = primes.map((prime, at) => {
+    const order = orders[at] ?? 0n;
+    const name = at === 0 ? "p does not divide P - 1" : "q does not divide Q - 1";
+    ensure(prime % 4n === 3n && (prime - 1n) % (2n * order) === 0n, invalid(name));
+    return (prime - 1n) / (2n * order);
+  });
+  ensure(
+    cofactors.every((one) => bitLength(one) >= LEAST_COFACTOR_BITS),
+    invalid("a cofactor is too short"),
+  );
+  ensure(new Set([...orders, ...cofactors]).size === 4, invalid("two of the primes are the same"));
+  ensure(isProbablyPrime(orders[0]), invalid("p is not prime"));
+  ensure(isProbablyPrime(orders[1]), invalid("q is not prime"));
+  ensure(cofactors.every(isProbablyPrime), invalid("a cofactor is not prime"));
+  const [least, most] = [bitLength(orders[0] * orders[1]) + SLACK, bits];
+  ensure(
+    exponent >= least,
+    `exponents of ${exponent} bits are not valid for a subgroup key of this size: ${least} to ${most} bits are`,
+  );
+  const generates = primes.every((prime, at) => {
+    const minus = mod(-generator, prime);
+    return minus !== 1n && power(minus, orders[at] ?? 0n, prime) === 1n;
+  });
+  ensure(generates, "the key's generator h is not valid");
+}
+
 /** The least factor below 2^16. */
 function smallFactor(n: bigint): number | undefined {
   for (let candidate = 2; candidate < TRIAL_BOUND; candidate += candidate === 2 ? 1 : 2)

@@ -177,6 +177,9 @@ export class Pool {
 }
 
 function keyNumbers(key: PublicKey | PrivateKey, tableWidth: number): KeyNumbers {
-  const { n, generator } = key instanceof PrivateKey ? key.public : key;
-  return { n, generator, primes: key instanceof PrivateKey ? key.primes() : undefined, tableWidth };
+  const { n, generator, exponentBits } = key instanceof PrivateKey ? key.public : key;
+  const numbers = { n, generator, exponentBits, tableWidth };
+  if (!(key instanceof PrivateKey)) return { ...numbers, primes: undefined, orders: undefined };
+  const orders = key.decryptsAny ? undefined : key.subgroupPrimes();
+  return { ...numbers, primes: key.primes(), orders };
 }

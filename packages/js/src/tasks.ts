@@ -7,7 +7,11 @@ import { PrivateKey, PublicKey } from "./keys.ts";
 export interface KeyNumbers {
   readonly n: bigint;
   readonly generator: bigint | undefined;
+  /** Bits of the exponents of a subgroup key. */
+  readonly exponentBits: number | undefined;
   readonly primes: readonly [bigint, bigint] | undefined;
+  /** The primes of a subgroup, of a private key that decrypts with them. */
+  readonly orders: readonly [bigint, bigint] | undefined;
   /** Bits of a digit of the table that a worker builds first. */
   readonly tableWidth: number;
 }
@@ -38,9 +42,9 @@ export class Tasks {
     }
   }
 
-  #take({ n, generator, primes, tableWidth }: KeyNumbers): void {
-    const key = new PublicKey(n, generator, "");
-    if (primes) this.#private = new PrivateKey(key, ...primes);
+  #take({ n, generator, exponentBits, primes, orders, tableWidth }: KeyNumbers): void {
+    const key = new PublicKey(n, generator, "", undefined, exponentBits);
+    if (primes) this.#private = new PrivateKey(key, ...primes, undefined, orders);
     else key.prepare(tableWidth);
     this.#key = key;
   }

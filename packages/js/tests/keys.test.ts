@@ -3,10 +3,18 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as base64 from "../src/base64.ts";
+import { inverse, power } from "../src/bigint.ts";
 import { toBytes } from "../src/bytes.ts";
 import { Fault } from "../src/errors.ts";
 import { PrivateKey, PublicKey } from "../src/keys.ts";
-import { number, privateMembers, publicMembers, VECTORS } from "./support/vectors.ts";
+import {
+  number,
+  privateMembers,
+  publicMembers,
+  SUBGROUPS,
+  subgroupMembers,
+  VECTORS,
+} from "./support/vectors.ts";
 
 const DJN = VECTORS.djn.find((one) => one.bits === 2048);
 const SMALL = VECTORS.djn.find((one) => one.bits === 256);
@@ -140,5 +148,108 @@ describe("a private key", () => {
     expect(() => key.decrypt(key.public.squared)).toThrow("not below n^2");
     expect(() => key.decrypt(p)).toThrow("shares a factor");
     expect(() => key.decrypt(key.public.n)).toThrow("shares a factor");
+  });
+});
+
+describe("a subgroup key", () => {
+  const [vector] = SUBGROUPS;
+  if (!vector) throw new Error("the known answers have no subgroup key");
+  const members = subgroupMembers(vector);
+  const [big, other, order, second, h] = [vector.P, vector.Q, vector.p, vector.q, vector.h].map(number) as [
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+  ];
+  const n = big * other;
+
+  const wrongPublic: [string, object, RegExp][] = [
+    ["no generator", { h: undefined }, /'h' is missing/],
+    ["no length", { x: undefined }, /'x' is missing/],
+    ["a length of null", { x: null }, /'x' is missing/],
+    ["a length that is a text", { x: "448" }, /'x' is not a number/],
+    ["a length that is no integer", { x: 448.5 }, /'x' is not a number/],
+    ["a negative length", { x: -1 }, /'x' is not a number/],
+    ["exponents of one bit", { x: 1 }, /exponents of 1 bits are not valid.*448 to 512/],
+    ["exponents a bit too short", { x: 447 }, /exponents of 447 bits/],
+    ["exponents a bit too long", { x: 513 }, /exponents of 513 bits/],
+    ["an endless length", { x: 1e300 }, /exponents of 1e\+300 bits/],
+    ["an unknown algorithm", { alg: "PAI-SG2" }, /'alg'/],
+    ["a generator of 1", { h: encoded(1n) }, /generator h/],
+    ["a short modulus", { n: publicMembers(SMALL).n }, /a subgroup key of 256 bits is not supported/],
+  ];
+  test.each(wrongPublic)("is refused with %s", async (_, change, expected) => {
+    const text = JSON.stringify({ ...members.pub, ...change });
+    expect(await reason(PublicKey, text)).toMatch(expected);
+  });
+
+  test.each([448, 449, 511, 512])("has another id with exponents of %i bits", async (x) => {
+    const key = await PublicKey.read(JSON.stringify({ ...members.pub, x }), INSECURE);
+    expect([key.exponentBits, key.id === vector.id]).toEqual([x, x === vector.x]);
+  });
+
+  test("has another id with another generator, and as a DJN key", async () => {
+    const cube = await PublicKey.read(JSON.stringify({ ...members.pub, h: encoded(h ** 3n % n) }), INSECURE);
+    const djn = await PublicKey.read(JSON.stringify({ ...members.pub, alg: "PAI-GN1" }), INSECURE);
+    expect([cube.variant, djn.variant]).toEqual(["subgroup", "djn"]);
+    expect(new Set([vector.id, cube.id, djn.id]).size).toBe(3);
+  });
+
+  const wrong: [string, object, RegExp][] = [
+    [
+      "no primes of its subgroup",
+      { sp: undefined, sq: undefined },
+      /subgroup are missing|'sp' is not a text/,
+    ],
+    ["one of them", { sq: undefined }, /subgroup are missing|'sq' is not a text/],
+    ["them the other way", { sp: members.sq, sq: members.sp }, /p does not divide P - 1/],
+    ["one twice", { sq: members.sp }, /the primes are the same/],
+    ["zero", { sp: encoded(0n) }, /have not the length/],
+    ["one", { sp: encoded(1n) }, /have not the length/],
+    ["a cofactor for one", { sp: encoded((big - 1n) / 2n / order) }, /have not the length/],
+    ["another number", { sp: encoded(order + 2n) }, /p does not divide P - 1/],
+    ["another second one", { sq: encoded(second + 2n) }, /q does not divide Q - 1/],
+    ["a generator of half the order", { pub: { ...members.pub, h: encoded(n - h) } }, /generator h/],
+    ["a generator of any order", { pub: { ...members.pub, h: encoded(7n) } }, /generator h/],
+    ["exponents that are too long", { pub: { ...members.pub, x: 513 } }, /exponents of 513 bits/],
+  ];
+  test.each(wrong)("is refused, private, with %s", async (_, change, expected) => {
+    expect(await reason(PrivateKey, JSON.stringify({ ...members, ...change }))).toMatch(expected);
+  });
+
+  test("is read with its primes the other way round", async () => {
+    const { p, q, sp, sq } = members;
+    const text = JSON.stringify({ ...members, p: q, q: p, sp: sq, sq: sp });
+    expect((await PrivateKey.read(text, INSECURE)).toJson()).toBe(JSON.stringify(members));
+  });
+
+  test("shows nobody the primes of its subgroup", async () => {
+    const key = await PrivateKey.read(JSON.stringify(members), INSECURE);
+    const shown = [inspect(key, { depth: 9, showHidden: true }), JSON.stringify({ key }), String(key)].join();
+    for (const secret of [members.sp, members.sq, String(order), String(second)])
+      expect(shown).not.toContain(secret);
+  });
+
+  test("gives one error for whatever is foreign, in one half or both", async () => {
+    const key = await PrivateKey.read(JSON.stringify(members), INSECURE);
+    const own = key.public.encrypt(5n);
+    const said = /not made with this subgroup key's randomisers/;
+    for (const [one, another] of [
+      [big, other],
+      [other, big],
+    ] as const) {
+      // 1 modulo the square of one prime, 2^n modulo that of the other.
+      const { squared } = key.public;
+      const foreign = power(2n, n, another ** 2n);
+      const inverted = inverse(one ** 2n, another ** 2n);
+      if (inverted === undefined) throw new Error("primes have inverses");
+      const half = 1n + one ** 2n * (((foreign - 1n) * inverted) % another ** 2n);
+      const changed = (((own * half) % squared) + squared) % squared;
+      expect(() => key.decrypt(changed)).toThrow(said);
+      expect(key.anyRandomiser().decrypt(changed)).toBe(5n);
+    }
+    expect(() => key.decrypt(big)).toThrow(said);
+    expect(() => key.anyRandomiser().decrypt(big)).toThrow("shares a factor");
   });
 });

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { Core } from "../src/core.ts";
 import { PrivateKey } from "../src/keys.ts";
-import { number, privateMembers, VECTORS } from "./support/vectors.ts";
+import { number, privateMembers, SUBGROUPS, subgroupMembers, VECTORS } from "./support/vectors.ts";
 
 const INSECURE = { insecure: true };
 
@@ -44,4 +44,35 @@ test.each(VECTORS.djn)("a DJN key of $bits bits", async (vector) => {
     expect(new Set(drawn).size).toBe(3);
     expect(drawn.map((one) => key.decrypt(one))).toEqual([5n, 5n, 5n]);
   }
+});
+
+test.each(SUBGROUPS)("a subgroup key of $bits bits", async (vector) => {
+  const text = JSON.stringify(subgroupMembers(vector));
+  const key = await PrivateKey.read(text, INSECURE);
+  const core = key.public;
+  expect([core.id, core.variant, core.exponentBits, core.shortBits]).toEqual([
+    vector.id,
+    "subgroup",
+    vector.x,
+    vector.x,
+  ]);
+  expect(key.toJson()).toBe(text);
+  const any = key.anyRandomiser();
+  expect([key.decryptsAny, any.decryptsAny]).toEqual([false, true]);
+  for (const width of [0, 5]) {
+    if (width > 0) core.prepare(width);
+    for (const { m, r, c } of vector.own)
+      expect((core.plain(number(m)) * core.basePower(number(r))) % core.squared).toBe(number(c));
+  }
+  for (const { m, c } of vector.own) {
+    expect(key.decrypt(number(c))).toBe(number(m));
+    expect(any.decrypt(number(c))).toBe(number(m));
+  }
+  for (const { m, c } of vector.foreign) {
+    expect(() => key.decrypt(number(c))).toThrow("not made with this subgroup key's randomisers");
+    expect(any.decrypt(number(c))).toBe(number(m));
+  }
+  // Own ones, drawn here.
+  const drawn = core.rerandomise(core.encrypt(5n));
+  expect(key.decrypt(core.add(drawn, core.encrypt(-2n)))).toBe(3n);
 });

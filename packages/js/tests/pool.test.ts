@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PrivateKey } from "../src/keys.ts";
 import type { Pool } from "../src/pool.ts";
-import { privateMembers, VECTORS } from "./support/vectors.ts";
+import { number, privateMembers, SUBGROUPS, subgroupMembers, VECTORS } from "./support/vectors.ts";
 
 interface Built {
   readonly index: typeof import("../src/index.ts");
@@ -69,4 +69,23 @@ test("what is wrong is said, and the pool goes on", async () => {
   await expect(closed.encrypt([1n])).rejects.toThrow("closed");
   const failing = built.start(key.public, { workers: 1, tableWidth: 99 });
   await expect(failing.encrypt([1n])).rejects.toThrow("digits of 1 to 12 bits");
+});
+
+test("subgroup keys encrypt and decrypt with short exponents, or for any randomiser", async () => {
+  const [vector] = SUBGROUPS;
+  if (!vector) throw new Error("no key");
+  const text = JSON.stringify(subgroupMembers(vector));
+  const short = await built.index.PrivateKey.read(text, { insecure: true });
+  const pools = [short.public, short, short.anyRandomiser()].map((one) =>
+    built.start(one, { workers: 1, tableWidth: 4 }),
+  );
+  const [anybody, holder, any] = pools;
+  if (!anybody || !holder || !any) throw new Error("three pools");
+  const own = await anybody.encrypt([1n, 2n]);
+  const foreign = vector.foreign.slice(0, 2);
+  expect(await holder.decrypt(own)).toEqual([1n, 2n]);
+  const theirs = foreign.map(({ c }) => number(c));
+  await expect(holder.decrypt(theirs)).rejects.toThrow("subgroup key's randomisers");
+  expect(await any.decrypt(theirs)).toEqual(foreign.map(({ m }) => number(m)));
+  for (const one of pools) one.close();
 });

@@ -27,8 +27,25 @@ export interface DjnVector {
   readonly encryptions: readonly (Encryption & { readonly a: string })[];
 }
 
-const PATH = new URL("../../../../crates/paillier/tests/vectors/vectors.json", import.meta.url);
-export const VECTORS = JSON.parse(readFileSync(PATH, "utf8")) as { keys: KeyVector[]; djn: DjnVector[] };
+export interface SubgroupVector {
+  readonly bits: number;
+  readonly x: number;
+  readonly id: string;
+  readonly P: string;
+  readonly Q: string;
+  readonly p: string;
+  readonly q: string;
+  readonly h: string;
+  readonly own: readonly (Encryption & { readonly r: string })[];
+  readonly foreign: readonly Encryption[];
+}
+
+function vectors(name: string): unknown {
+  const path = new URL(`../../../../crates/paillier/tests/vectors/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+export const VECTORS = vectors("vectors") as { keys: KeyVector[]; djn: DjnVector[] };
+export const SUBGROUPS = vectors("subgroup") as SubgroupVector[];
 
 export function number(hex: string): bigint {
   return BigInt(`0x${hex}`);
@@ -52,4 +69,20 @@ export function publicMembers({ n, h }: { n: string; h?: string }) {
 export function privateMembers(vector: { n: string; h?: string; p: string; q: string }) {
   const [p, q] = [encoded(vector.p), encoded(vector.q)];
   return { kty: "DAJ", key_ops: ["decrypt"], p, q, pub: publicMembers(vector), kid: "of a test" };
+}
+
+export function subgroupMembers(vector: SubgroupVector) {
+  const n = number(vector.P) * number(vector.Q);
+  const pub = { ...publicMembers({ n: n.toString(16), h: vector.h }), alg: "PAI-SG1" };
+  const { kid, ...others } = pub;
+  return {
+    kty: "DAJ",
+    key_ops: ["decrypt"],
+    p: encoded(vector.P),
+    q: encoded(vector.Q),
+    sp: encoded(vector.p),
+    sq: encoded(vector.q),
+    pub: { ...others, x: vector.x, kid },
+    kid: "of a test",
+  };
 }
