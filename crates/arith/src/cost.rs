@@ -66,6 +66,40 @@ impl Cost {
     }
 }
 
+/// IFMA instructions of all products that the kernels carry out on this thread meanwhile, counted one by one as they are asked for,
+/// each for as many operations side by side as the engine has lanes: what the model is held against in tests. `None` where the
+/// crate was built without debug assertions, and does not count.
+///
+/// Products on other threads are not seen: run it in a pool of one.
+pub fn counted(run: impl FnOnce()) -> Option<u64> {
+    #[cfg(debug_assertions)]
+    {
+        COUNTED.set(Some(0));
+        run();
+        COUNTED.take()
+    }
+    #[cfg(not(debug_assertions))]
+    {
+        run();
+        None
+    }
+}
+
+#[cfg(debug_assertions)]
+thread_local! {
+    /// What was counted so far, while somebody counts.
+    static COUNTED: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+}
+
+/// Counts a product modulo a number of so many 64-bit limbs, or its square.
+#[inline(always)]
+pub(crate) fn note(_limbs: usize, _instructions: impl Fn(&Cost) -> u64) {
+    #[cfg(debug_assertions)]
+    if let Some(sum) = COUNTED.get() {
+        COUNTED.set(Some(sum + _instructions(&Cost::of(64 * _limbs as u32))));
+    }
+}
+
 fn fixed_window(bits: u32, mul: u64, sqr: u64) -> u64 {
     let width = window_width(bits, VECTOR_WINDOW);
     let table = (1 << width) - 2;
@@ -80,4 +114,68 @@ pub fn peak_rate() -> Option<f64> {
         return Some(crate::backend::ifma::peak_rate());
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
+
+    /// Operations side by side in the engines whose windows the model has.
+    fn engines() -> impl Iterator<Item = (Engine, usize)> {
+        let vector = [Engine::Avx2, Engine::Ifma].into_iter();
+        let there = vector.filter(|engine| hearith_testing::has(engine.name(), engine.is_available()));
+        there.map(|engine| (engine, engine.lanes()))
+    }
+
+    fn modulus(limbs: usize) -> Vec<u64> {
+        let mut m: Vec<u64> = (1..=limbs as u64).map(|limb| limb.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        m[0] |= 1;
+        m[limbs - 1] |= 1 << 63;
+        m
+    }
+
+    /// In a thread of its own, as the count wants it.
+    fn count(run: impl FnOnce() + Send) -> u64 {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.install(|| counted(run)).expect("tests are built with debug assertions")
+    }
+
+    #[test]
+    fn the_model_is_what_kernels_are_asked_for() {
+        for ((engine, lanes), limbs) in engines().flat_map(|engine| [8, 16].map(|limbs| (engine, limbs))) {
+            let m = modulus(limbs);
+            let (plain, square) = (Modulus::new(engine, &m).unwrap(), Square::new(engine, &m).unwrap());
+            let cost = Cost::of(64 * limbs as u32);
+            let bases = Batch::repeat(&m[..limbs - 1], lanes).resize(limbs);
+            let exponent: Vec<u64> = m.iter().chain(&m).map(|limb| limb.rotate_left(7)).collect();
+            // An exponent of one bit takes the way into Montgomery form and out of it, and no product else.
+            let shared = |bits| Exponents::Shared(&exponent, bits);
+            let ways = (count(|| drop(plain.pow(&bases, shared(1)))), count(|| drop(square.pow(&bases, shared(1)))));
+            for bits in [2, 161, 257, 289, 512, 1024] {
+                let found = count(|| drop(plain.pow(&bases, shared(bits)))) - ways.0;
+                assert_eq!(found, cost.pow(bits), "{engine}, {bits} bits");
+                let found = count(|| drop(square.pow(&bases, shared(bits)))) - ways.1;
+                assert_eq!(found, cost.dual_pow(bits), "{engine}, {bits} bits, dual");
+                let comb = FixedBase::new(&square, &m[1..], bits);
+                let exponents = Batch::repeat(&exponent[..limbs], lanes);
+                let found = count(|| drop(comb.pow(&exponents)));
+                assert_eq!(found, cost.comb(bits) + cost.dual_mul, "{engine}, {bits} bits, comb and the way out");
+            }
+            // Of a public exponent the model knows the average.
+            let found = count(|| drop(square.pow(&bases, Exponents::Public(&exponent)))) - ways.1;
+            let model = cost.dual_pow_public(128 * limbs as u32);
+            assert!(found.abs_diff(model) < model / 50, "{engine}: {found} and {model}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_counted_unasked() {
+        let m = modulus(4);
+        let square = Square::new(Engine::Serial, &m).unwrap();
+        let power = || drop(square.pow(&Batch::repeat(&[3], 1).resize(4), Exponents::Shared(&[1 << 40], 41)));
+        power();
+        assert_eq!(count(|| ()), 0);
+        assert!(count(power) > 0);
+    }
 }

@@ -1,5 +1,6 @@
 //! The two rings of a kernel behind one interface, so that every exponentiation is written once for both.
 
+use crate::cost::note;
 use crate::kernel::{Kernel, Lanes, Space};
 use crate::natural::low_bits;
 use std::marker::PhantomData;
@@ -44,10 +45,12 @@ impl<K: Kernel> Ring for Plain<K> {
     const PARTS: usize = 1;
 
     fn mul(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], b: &[K::Word], scratch: &mut [K::Word]) {
+        note(m.limbs, |cost| cost.mul);
         K::mul(m, out, a, b, scratch);
     }
 
     fn sqr(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], scratch: &mut [K::Word]) {
+        note(m.limbs, |cost| cost.sqr);
         K::sqr(m, out, a, scratch);
     }
 }
@@ -57,10 +60,12 @@ impl<K: Kernel> Ring for Dual<K> {
     const PARTS: usize = 2;
 
     fn mul(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], b: &[K::Word], scratch: &mut [K::Word]) {
+        note(m.limbs, |cost| cost.dual_mul);
         K::dual_mul(m, out, a, b, scratch);
     }
 
     fn sqr(m: &Lanes<K>, out: &mut [K::Word], a: &[K::Word], scratch: &mut [K::Word]) {
+        note(m.limbs, |cost| cost.dual_sqr);
         K::dual_sqr(m, out, a, scratch);
     }
 }
