@@ -18,6 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import wrap_comments
 import wrap_markdown
 
 BIBLIOGRAPHY = "docs/reference/bibliography.md"
@@ -48,6 +49,8 @@ GENERATED = {"Cargo.lock"}
 FOREIGN = ("fuzz/seeds/", "data/", "bench/results/")
 #: Pages that a script writes, whose paragraphs are as long as they come.
 WRITTEN = (*FOREIGN, "docs/reference/registers.md")
+#: Languages whose comments are checked for their length, such as ".rs", ".py", ".sv" and ".svh".
+COMMENTS: set[str] = set()
 #: Where text is in comments alone.
 LINE = re.compile(r"//.*")
 #: Of TypeScript, whose documentation is in blocks, a line of one as well.
@@ -87,10 +90,13 @@ def missing_pages(root, name, text):
 
 
 def long_lines(name, text):
-    """Yields one line for each line of Markdown that is too long."""
+    """Yields one line for each line of Markdown, and of comments where they are checked, that is too long."""
     if name.endswith(".md") and not name.startswith(WRITTEN):
         for line in wrap_markdown.long_lines(text):
             yield f"{name}:{line}: longer than {wrap_markdown.WIDTH} characters: run scripts/wrap_markdown.py {name}"
+    if name.endswith(tuple(COMMENTS)) and not name.startswith((*WRITTEN, *wrap_comments.GENERATED)):
+        for line in wrap_comments.long_lines(text, Path(name).suffix):
+            yield f"{name}:{line}: a comment is longer than {wrap_comments.WIDTH} characters: run scripts/wrap_comments.py {name}"
 
 
 def faults(root):

@@ -8,6 +8,8 @@ mod dghv;
 #[cfg(feature = "election")]
 mod election;
 mod list;
+#[cfg(all(test, feature = "dghv", feature = "election", feature = "service"))]
+mod reference;
 #[cfg(feature = "service")]
 mod serve;
 
