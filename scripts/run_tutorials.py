@@ -1,38 +1,66 @@
 #!/usr/bin/env python3
-"""Runs the commands of the tutorials and compares what they print with the page, or records it.
+"""Runs the commands and the code of the tutorials and the how-to guides, and compares what they print, or records it.
 
-    run_tutorials.py [--record] FOLDER [PAGE...]
+    run_tutorials.py [--record] [--python] [--slow] FOLDER [PAGE...]
 
-FOLDER holds the built programs, such as target/debug. Each page (all of docs/tutorials by default)
-runs in an empty folder of its own, with the repository's `verifier` in it. Blocks of these kinds
-count:
+FOLDER holds the built programs, such as target/debug. Each page (all tutorials and guides by default) runs in an empty
+folder of its own, with the repository's `verifier` in it. Blocks of these kinds count:
 
 - a block with `title="FILE"` is written to that file;
-- a `console` block holds commands after `$ `, continued by a backslash, each followed by its output.
+- a `console` block holds commands after `$ `, continued by a backslash, each followed by its output;
+- an `sh` block is a script, each line of which must succeed; what it prints is not compared. A last line that ends in
+  `&` runs until the page ends; the next block begins when it listens;
+- a `python` block is a program, and a `pycon` block holds statements after `>>> ` with what they print. All of a page
+  share their names. Pages with such blocks run with `--python` and the others without it.
 
-A block after the comment `<!-- not run: REASON -->` is left out. A page with the comment
-`<!-- needs: COMMAND -->` is left out, with a line that says so, where that shell command fails; with
-`verilator` in HEARITH_REQUIRE it is a failure. Times, rates, keys, hashes, trackers and engines may
-differ between runs; `--record` writes them into the page as they were.
+Comments of a page say more, and are not seen by readers:
+
+    <!-- not run: REASON -->    the next block is left out: at most one in ten of all blocks
+    <!-- slow -->               the next block runs with `--slow` alone
+    <!-- before: COMMANDS -->   a script that runs at this place, over several lines
+    <!-- after: PAGE -->        the page begins in a copy of the folder that PAGE left
+    <!-- needs: COMMAND -->     the page is left out, with a line that says so, where that command fails; with
+                                `verilator` in HEARITH_REQUIRE it is a failure
+
+`127.0.0.1:PORT` in a page stands for a port that is free. Times, rates, keys, hashes, trackers and engines may differ
+between runs; `--record` writes them into the page as they were.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import doctest
+import io
 import os
 import re
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TUTORIALS = ROOT / "docs" / "tutorials"
-_BLOCK = re.compile(r"(<!-- not run: (?P<reason>.+?) -->\n\n)?^```(?P<info>[^\n]+)\n(?P<text>.*?)^```$", re.M | re.S)
+PAGES = sorted([*TUTORIALS.glob("*.md"), *(ROOT / "docs" / "how-to").glob("*.md")])
+#: Blocks that run. All others hold data, or text.
+COMMANDS = ("console", "sh")
+PROGRAMS = ("python", "pycon")
+#: Seconds until a command that runs beside the others listens.
+PATIENCE = 60
+_BLOCK = re.compile(
+    r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$"
+    r"|^<!-- (?P<mark>before|after|not run|slow)(?::\s(?P<said>.*?))?\s*-->$",
+    re.M | re.S,
+)
 _NEEDS = re.compile(r"^<!-- needs: (.+) -->$", re.M)
-_TITLE = re.compile(r'title="([^"/]+)"')
+_TITLE = re.compile(r'title="([^"]+)"')
+_PORT = re.compile(r"127\.0\.0\.1:(\d{4,5})")
 #: What differs from run to run, and what stands for it in a comparison.
 _VARIABLE = [
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
@@ -66,7 +94,16 @@ class Block:
     text: str
     start: int
     end: int
-    reason: str | None
+    reason: str | None = None
+    slow: bool = False
+
+    def kind(self) -> str:
+        """The language of the block."""
+        return (self.info.split() or [""])[0]
+
+    def runs(self) -> bool:
+        """Whether it is of a kind that runs."""
+        return self.kind() in COMMANDS + PROGRAMS
 
     def commands(self) -> list[Command]:
         """The commands of a console block.
@@ -89,10 +126,49 @@ class Block:
         return found
 
 
+@dataclass
+class Step:
+    """What a page does at a place: a block, or the script of a comment."""
+
+    block: Block | None = None
+    script: str = ""
+
+
+def steps(page: str) -> Iterator[Step]:
+    """The blocks and scripts of a page, in order.
+
+    Raises:
+        ValueError: a block in a list is of a kind that runs.
+    """
+    reason, slow = None, False
+    for match in _BLOCK.finditer(page):
+        if match["mark"] == "before":
+            yield Step(script=match["said"])
+        elif match["mark"] == "not run":
+            reason = match["said"]
+        elif match["mark"] == "slow":
+            slow = True
+        elif match["mark"] is None:
+            block = Block(match["info"], match["text"], match.start("text"), match.end("text"), reason, slow)
+            if match["indent"] and block.runs() and not reason:
+                raise ValueError(f"a block in a list does not run: {block.text.splitlines()[0]}")
+            yield Step(block)
+            reason, slow = None, False
+
+
 def blocks(page: str) -> Iterator[Block]:
     """All fenced blocks of a page, in order."""
-    for match in _BLOCK.finditer(page):
-        yield Block(match["info"], match["text"], match.start("text"), match.end("text"), match["reason"])
+    return (step.block for step in steps(page) if step.block)
+
+
+def follows(page: str) -> str | None:
+    """The page in whose folder a page begins, relative to its own."""
+    return next((match["said"] for match in _BLOCK.finditer(page) if match["mark"] == "after"), None)
+
+
+def is_python(page: str) -> bool:
+    """Whether a page has programs in Python."""
+    return any(block.kind() in PROGRAMS and not block.reason for block in blocks(page))
 
 
 def masked(output: str) -> str:
@@ -102,25 +178,135 @@ def masked(output: str) -> str:
     return output
 
 
-def run(command: str, folder: Path, path: str) -> str:
-    """Both outputs of a command in a folder.
+def free_port() -> int:
+    """A port of the loopback address that nobody has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
-    Raises:
-        ValueError: the command failed.
-    """
-    environment = {**os.environ, "PATH": path}
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise ValueError(f"`{command}` ended with status {done.returncode}:\n{done.stdout}")
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n" if done.stdout else ""
+
+@dataclass
+class Session:
+    """A page that runs: its folder, where programs are, the ports that it names, and what runs beside it."""
+
+    folder: Path
+    path: str
+    ports: dict[str, str] = field(default_factory=dict)
+    beside: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    names: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})
+
+    def environment(self) -> dict[str, str]:
+        """The variables of a command."""
+        return {**os.environ, "PATH": self.path}
+
+    def actual(self, text: str) -> str:
+        """A text with free ports in the place of those that the page names."""
+        for shown in _PORT.findall(text):
+            self.ports.setdefault(shown, str(free_port()))
+        return _PORT.sub(lambda match: f"127.0.0.1:{self.ports[match[1]]}", text)
+
+    def shown(self, text: str) -> str:
+        """A text with the ports that the page names."""
+        names = {port: shown for shown, port in self.ports.items()}
+        return _PORT.sub(lambda match: f"127.0.0.1:{names.get(match[1], match[1])}", text)
+
+    def run(self, command: str) -> str:
+        """Both outputs of a command.
+
+        Raises:
+            ValueError: the command failed.
+        """
+        done = subprocess.run(
+            ["bash", "-c", self.actual(command)],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        output = self.shown(done.stdout)
+        if done.returncode:
+            raise ValueError(f"`{command}` ended with status {done.returncode}:\n{output}")
+        return "\n".join(line.rstrip() for line in output.splitlines()) + "\n" if output else ""
+
+    def script(self, text: str) -> None:
+        """Runs a script, each line of which must succeed; what its last line begins with `&` goes on.
+
+        Raises:
+            ValueError: a line failed, or what goes on does not listen.
+        """
+        body = text.rstrip()
+        if not body.endswith("&"):
+            self.run(f"set -euo pipefail\n{body}")
+            return
+        command = self.actual(body.removesuffix("&"))
+        with (self.folder / ".beside.log").open("wb") as log:
+            self.beside.append(
+                subprocess.Popen(
+                    ["bash", "-c", f"exec {command}"],
+                    cwd=self.folder,
+                    env=self.environment(),
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            )
+        listening = _PORT.search(command)
+        deadline = time.monotonic() + PATIENCE
+        while listening:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", int(listening[1])), 1):
+                return
+            if self.beside[-1].poll() is not None or time.monotonic() > deadline:
+                said = (self.folder / ".beside.log").read_text()
+                raise ValueError(f"`{body}` does not listen:\n{said}")
+            time.sleep(0.1)
+
+    def program(self, block: Block) -> tuple[str, list[str]]:
+        """A program in Python as a page has it, with what it prints now, and where that differs."""
+        before = Path.cwd()
+        os.chdir(self.folder)
+        try:
+            if block.kind() == "python":
+                exec(compile(block.text, "the page", "exec"), self.names)
+                return block.text, []
+            return self.statements(block.text)
+        finally:
+            os.chdir(before)
+
+    def statements(self, text: str) -> tuple[str, list[str]]:
+        """The statements of a `pycon` block with what they print now, and where that differs."""
+        played: list[str] = []
+        differences: list[str] = []
+        for example in doctest.DocTestParser().get_examples(text):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                try:
+                    exec(compile(example.source, "the page", "single"), self.names)
+                except Exception as error:
+                    name = type(error).__qualname__
+                    module = type(error).__module__
+                    print(
+                        f"Traceback (most recent call last):\n  ...\n{'' if module == 'builtins' else f'{module}.'}{name}: {error}"
+                    )
+            output = "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
+            if not doctest.OutputChecker().check_output(masked(example.want), masked(output), doctest.ELLIPSIS):
+                differences.append(f"`{example.source.rstrip()}` prints:\n{output}and not:\n{example.want}")
+            else:
+                output = example.want
+            first, *others = example.source.rstrip("\n").split("\n")
+            played += [f">>> {first}\n", *(f"... {line}".rstrip() + "\n" for line in others), output]
+        return "".join(played), differences
+
+    def end(self) -> None:
+        """Ends what runs beside the page."""
+        for process in self.beside:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def lacks(page: str, path: str) -> str | None:
@@ -132,62 +318,116 @@ def lacks(page: str, path: str) -> str | None:
     return needs[1] if done.returncode else None
 
 
-def play(page: str, path: str) -> tuple[str, list[str]]:
-    """A page with the outputs of its commands as they are now, and where they differ from the page's."""
+def play(
+    page: str, path: str, begin: Path | None = None, *, slow: bool = False, keep: Path | None = None
+) -> tuple[str, list[str]]:
+    """A page with the outputs of its commands as they are now, and where they differ from the page's.
+
+    It begins in a copy of the folder `begin`, and leaves its own as `keep`.
+
+    Raises:
+        ValueError: a command or a program failed.
+    """
     differences: list[str] = []
     pieces: list[str] = []
     done = 0
-    with tempfile.TemporaryDirectory(prefix="hearith-tutorial-") as place:
-        folder = Path(place)
-        (folder / "verifier").symlink_to(ROOT / "verifier")
-        for block in blocks(page):
-            title = _TITLE.search(block.info)
-            if block.reason:
-                continue
-            if title:
-                (folder / title[1]).write_text(block.text)
-            if block.info.split()[0] != "console":
-                continue
-            played = []
-            for command in block.commands():
-                output = run(command.line, folder, path)
-                if masked(output) != masked(command.output):
-                    differences.append(f"`{command.line}` prints:\n{output}and not:\n{command.output}")
-                played.append(Command(command.line, output).shown())
-            pieces += [page[done : block.start], "".join(played)]
-            done = block.end
+    with tempfile.TemporaryDirectory(prefix="hearith-page-") as place:
+        folder = Path(place) / "page"
+        if begin:
+            shutil.copytree(begin, folder, symlinks=True)
+        else:
+            folder.mkdir()
+            (folder / "verifier").symlink_to(ROOT / "verifier")
+        session = Session(folder, path)
+        try:
+            for step in steps(page):
+                block = step.block
+                if block is None:
+                    session.script(step.script)
+                    continue
+                title = _TITLE.search(block.info)
+                if title:
+                    (folder / title[1]).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / title[1]).write_text(block.text)
+                if block.reason or not block.runs() or (block.slow and not slow):
+                    continue
+                if block.kind() == "sh":
+                    session.script(block.text)
+                    continue
+                if block.kind() in PROGRAMS:
+                    text, found = session.program(block)
+                    differences += found
+                else:
+                    played = []
+                    for command in block.commands():
+                        output = session.run(command.line)
+                        if masked(output) != masked(command.output):
+                            differences.append(f"`{command.line}` prints:\n{output}and not:\n{command.output}")
+                        played.append(Command(command.line, output).shown())
+                    text = "".join(played)
+                pieces += [page[done : block.start], text]
+                done = block.end
+        except Exception as error:
+            raise ValueError(str(error)) from error
+        finally:
+            session.end()
+        if keep:
+            shutil.copytree(folder, keep, symlinks=True)
     return "".join([*pieces, page[done:]]), differences
+
+
+def counted(pages: list[str]) -> tuple[int, int]:
+    """How many blocks of pages are commands or code, and how many of these do not run."""
+    found = [block for page in pages for block in blocks(page) if block.runs()]
+    return len(found), sum(1 for block in found if block.reason)
 
 
 def main() -> None:
     """Ends with status 1 if an output differs."""
-    parser = argparse.ArgumentParser(description="Run the commands of the tutorials.")
+    parser = argparse.ArgumentParser(description="Run the commands and code of tutorials and guides.")
     parser.add_argument("--record", action="store_true", help="write the outputs into the pages")
+    parser.add_argument("--python", action="store_true", help="run the pages with programs in Python, and no others")
+    parser.add_argument("--slow", action="store_true", help="run slow blocks too")
     parser.add_argument("folder", type=Path, help="where the built programs are")
-    parser.add_argument("pages", type=Path, nargs="*", default=sorted(TUTORIALS.glob("*.md")))
+    parser.add_argument("pages", type=Path, nargs="*", default=PAGES)
     options = parser.parse_args()
     failed = False
+    ran = 0
     programs = f"{options.folder.resolve()}:{os.environ['PATH']}"
-    for path in options.pages:
-        page = path.read_text()
-        missing = lacks(page, programs)
-        if missing:
-            required = "verilator" in os.environ.get("HEARITH_REQUIRE", "").split(",")
-            failed |= required or options.record
-            print(f"tutorials: {path} is NOT run: `{missing}` fails here", file=sys.stderr)
-            continue
-        try:
-            text, differences = play(page, programs)
-        except ValueError as error:
-            sys.exit(f"{path}: {error}")
-        if options.record:
-            path.write_text(text)
-        elif differences:
-            failed = True
-            print("\n".join(f"{path}: {difference}" for difference in differences), file=sys.stderr)
+    pages = {path.resolve(): path.read_text() for path in options.pages}
+    chosen = [path for path, page in pages.items() if is_python(page) == options.python]
+    with tempfile.TemporaryDirectory(prefix="hearith-pages-") as kept:
+        # A page that another begins with comes before it.
+        before = {path: (path.parent / follows(pages[path])).resolve() for path in chosen if follows(pages[path])}
+        order = [*dict.fromkeys(before.values()), *(path for path in chosen if path not in before.values())]
+        left = {path: Path(kept) / str(number) for number, path in enumerate(order)}
+        for path in order:
+            page = path.read_text()
+            missing = lacks(page, programs)
+            if missing:
+                required = "verilator" in os.environ.get("HEARITH_REQUIRE", "").split(",")
+                failed |= required or options.record
+                print(f"pages: {path} is NOT run: `{missing}` fails here", file=sys.stderr)
+                continue
+            started = time.monotonic()
+            try:
+                keep = left[path] if path in before.values() else None
+                text, differences = play(
+                    page, programs, left.get(before.get(path, Path())), slow=options.slow, keep=keep
+                )
+            except ValueError as error:
+                sys.exit(f"{path}: {error}")
+            ran += 1
+            print(f"pages: {path.relative_to(ROOT)} in {time.monotonic() - started:.1f} s", flush=True)
+            if options.record:
+                if text != page:
+                    path.write_text(text)
+            elif differences:
+                failed = True
+                print("\n".join(f"{path}: {difference}" for difference in differences), file=sys.stderr)
     if failed:
-        sys.exit("tutorials: failed; `scripts/run_tutorials.py --record FOLDER` writes new outputs into the pages")
-    print(f"tutorials: {'recorded' if options.record else 'every command prints what its page shows'}")
+        sys.exit("pages: failed; `scripts/run_tutorials.py --record FOLDER` writes new outputs into the pages")
+    print(f"pages: {'recorded' if options.record else f'{ran} pages ran, and print what they show'}")
 
 
 if __name__ == "__main__":

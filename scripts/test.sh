@@ -92,7 +92,7 @@ rust() {
     scripts/run_tests.py --not hearith-rtl --not hearith-simulated --log "$log" --doc -- "${after[@]}"
     scripts/run_tests.py --only hearith-rtl --only hearith-simulated --log "$log" -- --exact "${small_tests[@]}"
     # Both programs are built by now: integration tests run them.
-    scripts/run_tutorials.py "${CARGO_TARGET_DIR:-target}/debug"
+    scripts/run_tutorials.py ${INCLUDE_IGNORED:+--slow} "${CARGO_TARGET_DIR:-target}/debug"
 }
 
 hardware() {

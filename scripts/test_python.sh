@@ -11,6 +11,9 @@ export HEARITH_COMMAND=${CARGO_TARGET_DIR:-$PWD/target}/debug/hearith
 # The second verifier of elections, which has to say what the first one says.
 .venv/bin/python -m pytest -r s verifier/tests
 
+# The tutorials and guides with programs in Python.
+PYTHONPATH=$PWD/crates/python/python .venv/bin/python scripts/run_tutorials.py --python "$(dirname "$HEARITH_COMMAND")"
+
 cd crates/python
 # Modules for packages that are not installed (Flower) have no examples to run.
 PYTHONPATH=$PWD/python ../../.venv/bin/python -m pytest -r s --doctest-modules --doctest-ignore-import-errors python/hearith tests "$@"

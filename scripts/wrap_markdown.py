@@ -3,7 +3,7 @@
 
     wrap_markdown.py FILE...
 
-Tables, code, headings, HTML and paragraphs with hard breaks stay as they are. Code spans and links are
+Tables, code, headings, HTML, comments and paragraphs with hard breaks stay as they are. Code spans and links are
 not broken where they fit on a line.
 """
 
@@ -75,8 +75,14 @@ def pieces(text: str) -> list[str]:
 
 def prose(text: str) -> Iterator[Prose]:
     """The paragraphs and list items of a page."""
-    fence, current, in_list = "", None, False
+    fence, current, in_list, comment = "", None, False, False
     for number, line in enumerate(text.split("\n")):
+        begins = not fence and line.startswith("<!--")
+        if comment or begins:
+            if current:
+                yield current
+            current, comment = None, "-->" not in line
+            continue
         mark = re.match(r"^\s*(```|~~~)", line)
         if mark and (not fence or mark[1] == fence):
             fence = "" if fence else mark[1]

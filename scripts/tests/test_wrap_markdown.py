@@ -22,6 +22,7 @@ LONG = "word " * 30
         f"[a]: https://example.org/{'x' * 120}\n",
         f"- [a]({'x' * 120})\n",
         "short\nlines\n",
+        f"<!-- before:\n{LONG}\n\n{LONG}\n-->\n",
         f"{LONG} \\\nhard break {LONG}\n",
     ],
 )

@@ -16,8 +16,8 @@ const HEAD: &str = "\
 
 <!-- Written by `UPDATE=1 cargo test --package hearith --lib page_of_options`; do not edit. -->
 
-All commands and options of `hearith`, as `hearith help COMMAND` prints them. Options in *italics* are
-left out there. [The command line](command-line.md) has the rules that all commands follow.
+All commands and options of `hearith`, as `hearith help COMMAND` prints them. Options in *italics*
+are left out there. [The command line](command-line.md) has the rules that all commands follow.
 ";
 
 const END: &str = "
@@ -30,7 +30,7 @@ fn page() -> String {
     let mut root = Arguments::command().term_width(0);
     root.build();
     let mut page = HEAD.to_owned();
-    page.push_str("\n## Every command\n\n");
+    page.push_str("\n## Every command\n");
     options(&mut page, &root, |argument| argument.is_global_set() && !is_help(argument));
     commands(&mut page, &root, "");
     page.push_str(END);
@@ -42,14 +42,13 @@ fn commands(page: &mut String, parent: &Command, path: &str) {
     for command in parent.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set()) {
         let path = format!("{path} {}", command.get_name());
         let level = "#".repeat(path.split_whitespace().count() + 1);
-        writeln!(page, "\n{level} hearith{path}\n").unwrap();
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        writeln!(page, "{}.\n", about.trim_end_matches('.')).unwrap();
+        writeln!(page, "\n{level} hearith{path}\n\n{}.", about.trim_end_matches('.')).unwrap();
         if command.has_subcommands() {
             commands(page, command, &path);
         } else {
             let usage = command.clone().render_usage().to_string();
-            writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: ")).unwrap();
+            writeln!(page, "\n```text\n{}\n```", usage.trim_start_matches("Usage: ")).unwrap();
             options(page, command, |argument| !argument.is_global_set() && !is_help(argument));
         }
     }
@@ -61,7 +60,7 @@ fn options(page: &mut String, command: &Command, is_shown: impl Fn(&Arg) -> bool
     if arguments.is_empty() {
         return;
     }
-    page.push_str("| option | meaning | default |\n| --- | --- | --- |\n");
+    page.push_str("\n| option | meaning | default |\n| --- | --- | --- |\n");
     for argument in arguments {
         let name = name(argument);
         let name = if argument.is_hide_set() { format!("*{name}*") } else { name };
