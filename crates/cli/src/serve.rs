@@ -8,7 +8,7 @@ use hearith_paillier::PrivateKey;
 use hearith_service::limits::Limits;
 use hearith_service::processor::{Computer, Decryptor};
 use hearith_service::rights::Rights;
-use hearith_service::scheduler::Member;
+use hearith_service::scheduler::Worker;
 use hearith_service::server::{Options, Server, Tls};
 
 use crate::args::{Serve, ServeLimits};
@@ -39,7 +39,7 @@ pub(crate) fn run(session: &Session, command: &Serve) -> Result<(), Failure> {
         policy: session.policy,
         engine: session.engine,
         devices,
-        reserve: session.device.is_some(),
+        cpu_fallback_only: session.device.is_some(),
         limits: limits(&command.limits),
     };
     let decrypts: Vec<String> = options.keys.iter().map(|key| key.public().id().to_string()).collect();
@@ -80,18 +80,18 @@ fn rights(command: &Serve) -> Result<Option<Rights>, Failure> {
 }
 
 /// The devices asked for.
-fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Vec<Member>, Failure> {
+fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
     let named = command.device.iter().map(|name| {
         let unknown = || Failure::new(format!("there is no device '{name}'{}", session.devices.choice()));
         session.devices.named(name)?.ok_or_else(unknown)
     });
     let kinds = session.device.into_iter().map(Ok).chain(named).collect::<Result<Vec<_>, _>>()?;
-    let members = kinds.into_iter().map(|kind| members(kind, keys)).collect::<Result<Vec<_>, _>>()?;
-    Ok(members.into_iter().flatten().collect())
+    let workers = kinds.into_iter().map(|kind| workers(kind, keys)).collect::<Result<Vec<_>, _>>()?;
+    Ok(workers.into_iter().flatten().collect())
 }
 
 /// A device of a kind that decrypts for each private key, and one that computes with the public keys of all clients, as far as the kind does.
-fn members(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Member>, Failure> {
+fn workers(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
     let (system, computer) = (kind.system(), Computer::new(kind));
     if computer.is_none() && kind.decrypts().is_none() {
         return Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does)));
@@ -105,7 +105,7 @@ fn members(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Member>, 
     if !state.available {
         return Err(Failure::new(format!("engine {}: it needs {}", system.name, state.requires)));
     }
-    Ok(decryptors.into_iter().map(Member::device).chain(computer.map(Member::device)).collect())
+    Ok(decryptors.into_iter().map(Worker::device).chain(computer.map(Worker::device)).collect())
 }
 
 fn tls(command: &Serve) -> Result<Option<Tls>, Failure> {

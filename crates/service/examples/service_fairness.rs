@@ -34,7 +34,7 @@ fn start() -> Server {
         policy: KeyPolicy::Secure,
         engine: Engine::best(),
         devices: vec![],
-        reserve: false,
+        cpu_fallback_only: false,
         limits,
     })
     .expect("the server starts")

@@ -27,10 +27,10 @@ use crate::quota::Quotas;
 use crate::refusal::Refusal;
 use crate::request::{Exchange, bad};
 use crate::rights::{Entry, Right, Rights};
-use crate::scheduler::{Room, Scheduler, deadline_passed};
-use crate::shelf::{Place, Shelf};
+use crate::scheduler::{QueuePermit, Scheduler, deadline_passed};
 use crate::streams::{OpenStream, was_silent};
 use crate::traces::{self, Traces};
+use crate::unread::{BufferPermit, UnreadBuffer};
 use crate::work::{Input, Output};
 
 /// What all streams of a server share.
@@ -38,7 +38,7 @@ use crate::work::{Input, Output};
 pub(crate) struct Service {
     pub(crate) keys: Keys,
     pub(crate) scheduler: Scheduler,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) unread_buffer: Arc<UnreadBuffer>,
     pub(crate) limits: Limits,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) talk: SharedTalk,
@@ -104,7 +104,7 @@ impl Service {
 /// The answers of a stream, and then why there are no more, unless all is well: an end that could be taken for a good one would hide
 /// what is missing. It counts as a stream until the client has read the end, or gone.
 pub(crate) struct Answers<A> {
-    answers: mpsc::Receiver<(A, Place)>,
+    answers: mpsc::Receiver<(A, BufferPermit)>,
     end: Arc<Mutex<Option<Refusal>>>,
     _stream: Arc<OpenStream>,
     _busy: Busy,
@@ -158,11 +158,11 @@ struct Accepted {
 }
 
 /// A request, its key and its room in the queue.
-type Entered = (Arc<ServedKey>, Input, Room);
+type Entered = (Arc<ServedKey>, Input, QueuePermit);
 
 struct Stream<'a, E: Exchange> {
     service: &'a Arc<Service>,
-    answers: &'a mpsc::Sender<(E::Answer, Place)>,
+    answers: &'a mpsc::Sender<(E::Answer, BufferPermit)>,
     client: &'a Client,
     open: &'a OpenStream,
     deadline: Option<Instant>,
@@ -184,7 +184,7 @@ impl<E: Exchange> Stream<'_, E> {
         let mut entering: Option<BoxFuture<'_, Result<Entered, Refusal>>> = None;
         // The answer that the client is to take next. Meanwhile the others go on: room in the queue must not be held by what is not in it.
         let mut sending: Option<BoxFuture<'_, Result<(), Refusal>>> = None;
-        let mut late = pin!(sleep_until(self.deadline.unwrap_or_else(far).into()));
+        let mut late = pin!(sleep_until(self.deadline.unwrap_or_else(no_deadline).into()));
         loop {
             let (reading, waits, sends) = (end.is_none(), entering.is_some(), sending.is_some());
             if !reading && !waits && !sends && computed.is_empty() {
@@ -253,15 +253,18 @@ impl<E: Exchange> Stream<'_, E> {
                 () = tokio::time::sleep(wait) => {}
             }
         }
-        let room = self.service.scheduler.room(&input).await?;
-        Ok((key, input, room))
+        let permit = self.service.scheduler.permit(&input).await?;
+        Ok((key, input, permit))
     }
 
     /// Puts a request into the queue; then what it comes to, as an answer.
-    fn compute(&self, (key, input, room): Entered) -> impl Future<Output = Result<(E::Answer, Place), Refusal>> {
+    fn compute(
+        &self,
+        (key, input, permit): Entered,
+    ) -> impl Future<Output = Result<(E::Answer, BufferPermit), Refusal>> {
         let (start, rows, id) = (Instant::now(), input.rows(), key.public().id());
         let mut span = self.service.traces.as_ref().map(|traces| traces.begin(&self.parent, E::NAME, rows));
-        let output = self.service.scheduler.submit(self.client.id, key, input, room, self.deadline);
+        let output = self.service.scheduler.submit(self.client.id, key, input, permit, self.deadline);
         async move {
             let answer = self.recorded(output.await, id).await;
             let answer = answer.and_then(|output| self.answer(output, rows, start));
@@ -280,19 +283,19 @@ impl<E: Exchange> Stream<'_, E> {
     }
 
     /// Writes an answer.
-    fn answer(&self, output: Output, rows: usize, start: Instant) -> Result<(E::Answer, Place), Refusal> {
+    fn answer(&self, output: Output, rows: usize, start: Instant) -> Result<(E::Answer, BufferPermit), Refusal> {
         let numbers = match output {
             Output::Ciphertexts(ciphertexts) => ciphertexts.to_be_bytes().into(),
             // Wiped when the transport has copied them.
             Output::Plaintexts(plaintexts) => Bytes::from_owner(plaintexts.to_be_bytes()),
         };
-        let place = self.service.shelf.put(numbers.len(), self.client);
+        let buffered = self.service.unread_buffer.put(numbers.len(), self.client);
         self.service.metrics.answered(E::NAME, "ok", rows, start.elapsed().as_secs_f64());
-        Ok((E::answer(numbers), place))
+        Ok((E::answer(numbers), buffered))
     }
 
-    /// Hands an answer to the client as far as it takes it.
-    async fn send(&self, answer: (E::Answer, Place)) -> Result<(), Refusal> {
+    /// Hands an answer to the client as no_deadline as it takes it.
+    async fn send(&self, answer: (E::Answer, BufferPermit)) -> Result<(), Refusal> {
         let until = Instant::now() + self.service.limits.unread;
         let until = self.deadline.map_or(until, |deadline| deadline.min(until));
         match tokio::time::timeout_at(until.into(), self.answers.send(answer)).await {
@@ -319,7 +322,7 @@ async fn stopped(mut stopping: watch::Receiver<bool>) {
 }
 
 /// A time that does not come.
-fn far() -> Instant {
+fn no_deadline() -> Instant {
     Instant::now() + Duration::from_secs(1 << 30)
 }
 

@@ -42,10 +42,10 @@ pub mod scheduler;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]
-mod shelf;
-#[cfg(feature = "server")]
 mod streams;
 #[cfg(feature = "server")]
 mod traces;
+#[cfg(feature = "server")]
+mod unread;
 #[cfg(feature = "server")]
 pub mod work;

@@ -40,7 +40,7 @@ pub struct Limits {
     pub waiting: usize,
     /// How long a client may leave an answer unread, and then the error that says so, before its connection is ended.
     pub unread: Duration,
-    /// How long a device may take for a batch before it is set aside.
+    /// How long a device may take for a batch before it is quarantined.
     pub patience: Duration,
     /// How long a shutdown waits for what was accepted.
     pub grace: Duration,

@@ -27,7 +27,7 @@ pub struct Asked {
 
 /// A processor and an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct Place {
+pub struct BatchLabels {
     processor: String,
     operation: &'static str,
 }
@@ -39,13 +39,13 @@ pub struct Metrics {
     requests: Family<Outcome, Counter>,
     rows: Family<Asked, Counter>,
     seconds: Family<Asked, Histogram, fn() -> Histogram>,
-    batch_rows: Family<Place, Histogram, fn() -> Histogram>,
+    batch_rows: Family<BatchLabels, Histogram, fn() -> Histogram>,
     pub(crate) queue_bytes: Gauge,
     pub(crate) unread_bytes: Gauge,
     pub(crate) connections: Connections,
     pub(crate) streams: Gauge,
     pub(crate) keys: Gauge,
-    pub(crate) set_aside: Gauge<i64, std::sync::atomic::AtomicI64>,
+    pub(crate) quarantined: Gauge<i64, std::sync::atomic::AtomicI64>,
     pub(crate) redone: Counter<u64, AtomicU64>,
     pub(crate) delayed: Counter<u64, AtomicU64>,
     pub(crate) cut_off: Counter<u64, AtomicU64>,
@@ -58,11 +58,11 @@ impl Default for Metrics {
         let rows = Family::default();
         let seconds: Family<Asked, Histogram, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.0005, 2.0, 18)));
-        let batch_rows: Family<Place, Histogram, fn() -> Histogram> =
+        let batch_rows: Family<BatchLabels, Histogram, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(exponential_buckets(1.0, 2.0, 14)));
         let connections = Connections::register(&mut registry);
         let (queue_bytes, unread_bytes, streams, keys) = <(Gauge, Gauge, Gauge, Gauge)>::default();
-        let set_aside = Gauge::<i64, std::sync::atomic::AtomicI64>::default();
+        let quarantined = Gauge::<i64, std::sync::atomic::AtomicI64>::default();
         let [redone, delayed, cut_off] = <[Counter<u64, AtomicU64>; 3]>::default();
         registry.register("requests", "Requests by operation and how they ended", requests.clone());
         registry.register("rows", "Rows computed", rows.clone());
@@ -75,7 +75,7 @@ impl Default for Metrics {
         registry.register(
             "set_aside",
             "Processors that stalled or failed and are not used any more",
-            set_aside.clone(),
+            quarantined.clone(),
         );
         registry.register("redone", "Requests computed again after a processor stalled or failed", redone.clone());
         registry.register("delayed", "Requests that waited for the rate of their client", delayed.clone());
@@ -91,7 +91,7 @@ impl Default for Metrics {
             connections,
             streams,
             keys,
-            set_aside,
+            quarantined,
             redone,
             delayed,
             cut_off,
@@ -110,8 +110,8 @@ impl Metrics {
 
     /// Counts a batch that a processor was given.
     pub(crate) fn batch(&self, processor: &str, operation: &'static str, rows: usize) {
-        let place = Place { processor: processor.to_owned(), operation };
-        self.batch_rows.get_or_create(&place).observe(rows as f64);
+        let labels = BatchLabels { processor: processor.to_owned(), operation };
+        self.batch_rows.get_or_create(&labels).observe(rows as f64);
     }
 
     /// Everything, as text in the OpenMetrics format.

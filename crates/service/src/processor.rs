@@ -184,7 +184,7 @@ impl Processor for Decryptor {
 
     fn run(&self, _: &ServedKey, input: &Input) -> Result<Output, Fault> {
         let Input::Decrypt(ciphertexts) = input else { unreachable!("a decryptor does nothing else") };
-        // A device that panicked is not asked again: its processor is set aside.
+        // A device that panicked is not asked again: its processor is quarantined.
         let device = self.device.lock().map_err(|_| Fault::Processor("the driver broke down before".into()))?;
         let plaintexts = device.decrypt(ciphertexts).map_err(|error| match error {
             DecryptError::Ciphertexts(error) => Fault::Input(error),

@@ -27,9 +27,9 @@
 //!
 //! # Faults
 //! A wrong row fails its request alone: the others of its batch are computed again, each by itself.
-//! A processor that fails, panics, gives what is not right or takes too long is set aside, and what
+//! A processor that fails, panics, gives what is not right or takes too long is quarantined, and what
 //! it was given goes back to the heads of the queues. A late answer is dropped. This CPU does
-//! everything, and is not set aside.
+//! everything, and is never quarantined.
 
 mod queue;
 mod request;
@@ -53,8 +53,8 @@ use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 use crate::work::{Input, Operation, Output};
 
-use queue::{Line, Queue};
-pub use request::Room;
+use queue::{Queue, QueueKey};
+pub use request::QueuePermit;
 pub(crate) use request::deadline_passed;
 use request::{Answer, Request, Slice};
 
@@ -69,20 +69,20 @@ const DEVICE_ROWS: usize = 16;
 
 /// A processor among others.
 #[derive(Debug)]
-pub struct Member {
+pub struct Worker {
     processor: Arc<dyn Processor>,
-    /// Whether it is this CPU, which is never set aside.
+    /// Whether it is this CPU, which is never quarantined.
     cpu: bool,
     /// Whether it only does what no device does.
-    reserve: bool,
+    fallback_only: bool,
     /// Whether it takes rounds that take long, and no others.
     long: bool,
 }
 
-impl Member {
-    /// This CPU. As a reserve it leaves to devices what they do.
-    pub fn cpu(processor: impl Processor + 'static, reserve: bool) -> Self {
-        Self { processor: Arc::new(processor), cpu: true, reserve, long: false }
+impl Worker {
+    /// This CPU. As a fallback it leaves to devices what they do.
+    pub fn cpu(processor: impl Processor + 'static, fallback_only: bool) -> Self {
+        Self { processor: Arc::new(processor), cpu: true, fallback_only, long: false }
     }
 
     /// The same processor for rounds that take long.
@@ -92,7 +92,7 @@ impl Member {
 
     /// A device.
     pub fn device(processor: impl Processor + 'static) -> Self {
-        Self { processor: Arc::new(processor), cpu: false, reserve: false, long: false }
+        Self { processor: Arc::new(processor), cpu: false, fallback_only: false, long: false }
     }
 }
 
@@ -100,16 +100,16 @@ impl Member {
 #[derive(Debug)]
 pub struct Scheduler {
     shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 struct Shared {
-    members: Vec<Member>,
+    workers: Vec<Worker>,
     state: Mutex<State>,
-    /// One a member: those of its threads that wait for a batch.
+    /// One a worker: those of its threads that wait for a batch.
     waiters: Vec<Condvar>,
-    room: Arc<Semaphore>,
+    permits_left: Arc<Semaphore>,
     permits: usize,
     waiting: AtomicUsize,
     abandoned: AtomicBool,
@@ -120,63 +120,64 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     queue: Queue,
-    flights: HashMap<u64, Flight>,
-    flown: u64,
-    /// Batches that each member works on, and whether it is set aside.
+    in_flight: HashMap<u64, InFlightBatch>,
+    last_batch: u64,
+    /// Batches that each worker works on, and whether it is quarantined.
     running: Vec<usize>,
-    aside: Vec<bool>,
+    quarantined: Vec<bool>,
     closing: bool,
 }
 
-/// A batch that a member works on.
+/// A batch that a worker works on.
 #[derive(Clone, Debug)]
-struct Flight {
-    member: usize,
+struct InFlightBatch {
+    worker: usize,
     since: Instant,
-    line: Line,
+    queue_key: QueueKey,
     slices: Vec<Slice>,
 }
 
 impl Scheduler {
-    /// Starts the threads of all members, one of which must be this CPU.
-    pub fn start(mut members: Vec<Member>, limits: Limits, metrics: Arc<Metrics>) -> Self {
-        debug_assert!(members.iter().any(|member| member.cpu));
-        let long: Vec<Member> = members.iter().filter(|member| member.cpu).map(Member::for_long_rounds).collect();
-        members.extend(long);
+    /// Starts the threads of all workers, one of which must be this CPU.
+    pub fn start(mut workers: Vec<Worker>, limits: Limits, metrics: Arc<Metrics>) -> Self {
+        debug_assert!(workers.iter().any(|worker| worker.cpu));
+        let long: Vec<Worker> = workers.iter().filter(|worker| worker.cpu).map(Worker::for_long_rounds).collect();
+        workers.extend(long);
         let permits = (limits.queue_bytes / PERMIT_BYTES).clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
-        let state = State { running: vec![0; members.len()], aside: vec![false; members.len()], ..State::default() };
-        let room = Arc::new(Semaphore::new(permits));
-        let (state, waiters) = (Mutex::new(state), members.iter().map(|_| Condvar::new()).collect());
+        let state =
+            State { running: vec![0; workers.len()], quarantined: vec![false; workers.len()], ..State::default() };
+        let permits_left = Arc::new(Semaphore::new(permits));
+        let (state, waiters) = (Mutex::new(state), workers.iter().map(|_| Condvar::new()).collect());
         let (waiting, abandoned) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let shared = Shared { members, state, waiters, room, permits, waiting, abandoned, limits, metrics };
+        let shared = Shared { workers, state, waiters, permits_left, permits, waiting, abandoned, limits, metrics };
         let shared = Arc::new(shared);
-        let mut workers = Vec::new();
-        for (index, member) in shared.members.iter().enumerate() {
-            for _ in 0..member.processor.batches().max(1) {
+        let mut threads = Vec::new();
+        for (index, worker) in shared.workers.iter().enumerate() {
+            for _ in 0..worker.processor.batches().max(1) {
                 let shared = shared.clone();
-                let worker = thread::spawn(move || shared.work(index));
+                let thread = thread::spawn(move || shared.work(index));
                 // A device that stalls would hold up the end.
-                workers.extend(member.cpu.then_some(worker));
+                threads.extend(worker.cpu.then_some(thread));
             }
         }
         let watch = Arc::downgrade(&shared);
         let every = (limits.patience / 8).clamp(Duration::from_millis(5), Duration::from_secs(1));
         thread::spawn(move || {
             while let Some(shared) = watch.upgrade() {
-                shared.set_stalled_aside();
+                shared.quarantine_stalled();
                 drop(shared);
                 thread::sleep(every);
             }
         });
-        Self { shared, workers }
+        Self { shared, threads }
     }
 
-    /// Room in the queue for an input, once there is some.
+    /// A permit for an input to enter the queue, once there is capacity.
     ///
     /// # Errors
     /// Too many others wait for it.
-    pub async fn room(&self, input: &Input) -> Result<Room, Refusal> {
-        self.shared.room(input.bytes()).await
+    pub async fn permit(&self, input: &Input) -> Result<QueuePermit, Refusal> {
+        self.shared.permit(input.bytes()).await
     }
 
     /// Puts a request of a client into the queue, to be computed together with what others ask for.
@@ -187,11 +188,11 @@ impl Scheduler {
         client: ClientId,
         key: Arc<ServedKey>,
         input: Input,
-        room: Room,
+        permit: QueuePermit,
         deadline: Option<Instant>,
     ) -> impl Future<Output = Result<Output, Refusal>> + use<> {
         let (sender, answer) = oneshot::channel();
-        let answer_to = Answer { sender, _room: room };
+        let answer_to = Answer { sender, _permit: permit };
         self.shared.enqueue(Request::new(client, key, input, deadline, answer_to));
         async { answer.await.unwrap_or_else(|_| Err(Refusal::new(ErrorReason::Failed, "internal error"))) }
     }
@@ -201,11 +202,11 @@ impl Scheduler {
         self.shared.abandoned.store(true, Ordering::Relaxed);
     }
 
-    /// The members that were set aside, by name.
-    pub fn set_aside(&self) -> Vec<String> {
+    /// The quarantined workers, by name.
+    pub fn quarantined(&self) -> Vec<String> {
         let state = self.shared.state();
-        let aside = self.shared.members.iter().zip(&state.aside).filter(|(_, aside)| **aside);
-        aside.map(|(member, _)| member.processor.name()).collect()
+        let quarantined = self.shared.workers.iter().zip(&state.quarantined).filter(|(_, quarantined)| **quarantined);
+        quarantined.map(|(worker, _)| worker.processor.name()).collect()
     }
 }
 
@@ -217,7 +218,7 @@ impl Drop for Scheduler {
             return;
         }
         for worker in self.workers.drain(..) {
-            // A worker has caught every panic of what it ran.
+            // A thread has caught every panic of what it ran.
             let _ = worker.join();
         }
     }
@@ -228,30 +229,30 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Room in the queue, once there is some.
-    async fn room(&self, bytes: usize) -> Result<Room, Refusal> {
+    /// A permit to enter the queue, once there is capacity.
+    async fn permit(&self, bytes: usize) -> Result<QueuePermit, Refusal> {
         let permits = bytes.div_ceil(PERMIT_BYTES).clamp(1, self.permits) as u32;
-        let acquired = match self.room.clone().try_acquire_many_owned(permits) {
+        let acquired = match self.permits_left.clone().try_acquire_many_owned(permits) {
             Ok(acquired) => acquired,
             Err(_) => {
-                let _waiting = WaitsForRoom::enter(&self.waiting, self.limits.waiting)?;
-                let acquired = self.room.clone().acquire_many_owned(permits).await;
+                let _waiting = Waiter::enter(&self.waiting, self.limits.waiting)?;
+                let acquired = self.permits_left.clone().acquire_many_owned(permits).await;
                 acquired.map_err(|_| Refusal::new(ErrorReason::ShuttingDown, "shutting down"))?
             }
         };
         let (bytes, metrics) = (i64::from(permits) * PERMIT_BYTES as i64, self.metrics.clone());
         metrics.queue_bytes.inc_by(bytes);
-        Ok(Room { _permits: acquired, bytes, metrics })
+        Ok(QueuePermit { _permits: acquired, bytes, metrics })
     }
 
-    /// Wakes a thread of a member only if it may take the line: of many small requests most wait for the batch to fill.
+    /// Wakes a thread of a worker only if it may take the queue: of many small requests most wait for the batch to fill.
     fn enqueue(&self, request: Arc<Request>) {
         let mut state = self.state();
         let long = self.takes_long(&request);
-        let line = state.queue.put(request, false, long);
-        let awake: Vec<&Condvar> = (0..self.members.len())
-            .filter(|&member| self.may_take(&state, member, line))
-            .map(|member| &self.waiters[member])
+        let queue_key = state.queue.put(request, false, long);
+        let awake: Vec<&Condvar> = (0..self.workers.len())
+            .filter(|&worker| self.may_take(&state, worker, queue_key))
+            .map(|worker| &self.waiters[worker])
             .collect();
         drop(state);
         awake.into_iter().for_each(Condvar::notify_one);
@@ -259,8 +260,8 @@ impl Shared {
 
     /// This CPU, which does everything.
     fn cpu(&self) -> &dyn Processor {
-        let cpu = self.members.iter().find(|member| member.cpu);
-        &*cpu.unwrap_or(&self.members[0]).processor
+        let cpu = self.workers.iter().find(|worker| worker.cpu);
+        &*cpu.unwrap_or(&self.workers[0]).processor
     }
 
     /// Whether a single round of lanes takes this CPU longer than a slice may.
@@ -280,126 +281,131 @@ impl Shared {
         self.waiters.iter().for_each(Condvar::notify_all);
     }
 
-    /// What a thread of a member does until the end.
-    fn work(&self, member: usize) {
-        if self.members[member].long {
+    /// What a thread of a worker does until the end.
+    fn work(&self, worker: usize) {
+        if self.workers[worker].long {
             lower_priority();
         }
-        let processor = self.members[member].processor.clone();
-        while let Some((number, flight)) = self.next(member) {
-            let rows = flight.slices.iter().map(|slice| slice.rows.len()).sum();
-            self.metrics.batch(&processor.name(), flight.line.1.name(), rows);
-            let outputs = catch_unwind(AssertUnwindSafe(|| run(&*processor, &flight.slices)));
+        let processor = self.workers[worker].processor.clone();
+        while let Some((number, batch)) = self.next(worker) {
+            let rows = batch.slices.iter().map(|slice| slice.rows.len()).sum();
+            self.metrics.batch(&processor.name(), batch.queue_key.1.name(), rows);
+            let outputs = catch_unwind(AssertUnwindSafe(|| run(&*processor, &batch.slices)));
             let outputs = outputs.unwrap_or_else(|_| Err(Fault::Processor("it broke down".into())));
-            if !self.land(number, outputs) {
+            if !self.complete(number, outputs) {
                 return;
             }
         }
     }
 
-    /// The next batch for a member; none if there will be no more.
-    fn next(&self, member: usize) -> Option<(u64, Flight)> {
+    /// The next batch for a worker; none if there will be no more.
+    fn next(&self, worker: usize) -> Option<(u64, InFlightBatch)> {
         let mut state = self.state();
         loop {
-            if state.aside[member] || state.closing {
+            if state.quarantined[worker] || state.closing {
                 return None;
             }
-            if let Some((client, line)) = self.turn(&state, member) {
-                let rows = self.slice_rows(member, &state, line);
-                let slices = self.take(&mut state, client, line, rows);
+            if let Some((client, queue_key)) = self.next_client(&state, worker) {
+                let rows = self.slice_rows(worker, &state, queue_key);
+                let slices = self.take(&mut state, client, queue_key, rows);
                 if slices.is_empty() {
                     continue;
                 }
-                state.running[member] += 1;
-                state.flown += 1;
-                let flight = Flight { member, since: Instant::now(), line, slices };
-                let number = state.flown;
-                state.flights.insert(number, flight.clone());
+                state.running[worker] += 1;
+                state.last_batch += 1;
+                let batch = InFlightBatch { worker, since: Instant::now(), queue_key, slices };
+                let number = state.last_batch;
+                state.in_flight.insert(number, batch.clone());
                 // What is left is for whoever has nothing to do.
-                if self.has_due(&state, member) {
-                    self.waiters[member].notify_one();
+                if self.has_due(&state, worker) {
+                    self.waiters[worker].notify_one();
                 }
-                return Some((number, flight));
+                return Some((number, batch));
             }
-            state = self.waiters[member].wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.waiters[worker].wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Rows of the batch that a member makes of a line: the share of each of its threads that has nothing to do, in whole rounds of its
+    /// Rows of the batch that a worker makes of a queue: the share of each of its threads that has nothing to do, in whole rounds of its
     /// lanes, and no more than a slice may be.
-    fn slice_rows(&self, member: usize, state: &State, line: Line) -> usize {
-        let Member { processor, cpu, .. } = &self.members[member];
+    fn slice_rows(&self, worker: usize, state: &State, queue_key: QueueKey) -> usize {
+        let Worker { processor, cpu, .. } = &self.workers[worker];
         let full = processor.full_rows().max(1);
-        let Some(waiting) = state.queue.lines.get(&line) else { return full };
+        let Some(waiting) = state.queue.queues.get(&queue_key) else { return full };
         let most = if *cpu {
-            let round = processor.time(line.1, &waiting.key, full).as_secs_f64();
+            let round = processor.time(queue_key.1, &waiting.key, full).as_secs_f64();
             let fit = |time: Duration| if round > 0.0 { (time.as_secs_f64() / round) as usize } else { usize::MAX };
             let least = processor.batch_rows().div_ceil(full).min(fit(SLICE_MOST)).max(1);
             fit(SLICE_GOAL).max(least).saturating_mul(full)
         } else {
             processor.batch_rows().max(DEVICE_ROWS)
         };
-        let idle = processor.batches().saturating_sub(state.running[member]).max(1);
+        let idle = processor.batches().saturating_sub(state.running[worker]).max(1);
         if waiting.rows < full { most } else { ((waiting.rows / full).div_ceil(idle).saturating_mul(full)).min(most) }
     }
 
-    /// Whether a member does what a line asks for, and is the one to do it.
-    fn serves(&self, state: &State, member: usize, line: Line) -> bool {
-        let Member { processor, cpu, reserve, long } = &self.members[member];
-        let Some(waiting) = state.queue.lines.get(&line) else { return false };
+    /// Whether a worker does what a queue asks for, and is the one to do it.
+    fn serves(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
+        let Worker { processor, cpu, fallback_only, long } = &self.workers[worker];
+        let Some(waiting) = state.queue.queues.get(&queue_key) else { return false };
         let left_to_others = || {
-            let others = self.members.iter().zip(&state.aside);
-            others.into_iter().any(|(other, aside)| !other.cpu && !aside && other.processor.does(line.1, &waiting.key))
+            let others = self.workers.iter().zip(&state.quarantined);
+            others.into_iter().any(|(other, quarantined)| {
+                !other.cpu && !quarantined && other.processor.does(queue_key.1, &waiting.key)
+            })
         };
-        (!cpu || *long == waiting.long) && processor.does(line.1, &waiting.key) && !(*reserve && left_to_others())
+        (!cpu || *long == waiting.long)
+            && processor.does(queue_key.1, &waiting.key)
+            && !(*fallback_only && left_to_others())
     }
 
-    /// Whether a line is reason enough for a member to begin a batch now: it has nothing to do, or the line fills its lanes.
-    fn is_due(&self, state: &State, member: usize, line: Line) -> bool {
-        let (processor, running) = (&self.members[member].processor, state.running[member]);
+    /// Whether a queue is reason enough for a worker to begin a batch now: it has nothing to do, or the queue fills its lanes.
+    fn is_due(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
+        let (processor, running) = (&self.workers[worker].processor, state.running[worker]);
         let fills = |rows| running < processor.batches() && rows >= processor.full_rows();
-        running == 0 || state.queue.lines.get(&line).is_some_and(|waiting| fills(waiting.rows))
+        running == 0 || state.queue.queues.get(&queue_key).is_some_and(|waiting| fills(waiting.rows))
     }
 
-    /// Whether some line is one that a member may take from now.
-    fn has_due(&self, state: &State, member: usize) -> bool {
-        state.queue.lines.keys().any(|&line| self.may_take(state, member, line))
+    /// Whether some queue is one that a worker may take from now.
+    fn has_due(&self, state: &State, worker: usize) -> bool {
+        state.queue.queues.keys().any(|&queue_key| self.may_take(state, worker, queue_key))
     }
 
-    /// Whether a member may take a line from now.
-    fn may_take(&self, state: &State, member: usize, line: Line) -> bool {
-        self.serves(state, member, line) && self.is_due(state, member, line)
+    /// Whether a worker may take a queue from now.
+    fn may_take(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
+        self.serves(state, worker, queue_key) && self.is_due(state, worker, queue_key)
     }
 
-    /// The client whose turn it is among those with a line that a member serves, and that line, if
-    /// the member begins a batch now. Once one line is reason enough, any may be next: a row that
+    /// The client whose turn it is among those with a queue that a worker serves, and that queue, if
+    /// the worker begins a batch now. Once one queue is reason enough, any may be next: a row that
     /// fills no lanes would otherwise wait as long as others fill them.
-    fn turn(&self, state: &State, member: usize) -> Option<(ClientId, Line)> {
-        if !self.has_due(state, member) {
+    fn next_client(&self, state: &State, worker: usize) -> Option<(ClientId, QueueKey)> {
+        if !self.has_due(state, worker) {
             return None;
         }
-        let lines: HashSet<Line> =
-            state.queue.lines.keys().copied().filter(|&line| self.serves(state, member, line)).collect();
+        let queues: HashSet<QueueKey> =
+            state.queue.queues.keys().copied().filter(|&queue_key| self.serves(state, worker, queue_key)).collect();
         state.queue.order.iter().find_map(|(_, client)| {
             let flow = state.queue.clients.get(client)?;
-            let line = flow.lines.iter().map(|(line, _)| *line).find(|line| lines.contains(line))?;
-            Some((*client, line))
+            let queue_key =
+                flow.queues.iter().map(|(queue_key, _)| *queue_key).find(|queue_key| queues.contains(queue_key))?;
+            Some((*client, queue_key))
         })
     }
 
-    /// Takes about so many rows of a line: of the client whose turn it is, and then of others in
+    /// Takes about so many rows of a queue: of the client whose turn it is, and then of others in
     /// their order. None that nobody wants any more.
-    fn take(&self, state: &mut State, first: ClientId, line: Line, rows: usize) -> Vec<Slice> {
+    fn take(&self, state: &mut State, first: ClientId, queue_key: QueueKey, rows: usize) -> Vec<Slice> {
         state.queue.now = state.queue.now.max(state.queue.clients.get(&first).map_or(0, |flow| flow.time));
         let others: Vec<ClientId> =
             state.queue.order.iter().map(|(_, client)| *client).filter(|client| *client != first).collect();
         let (mut taken, mut sum) = (Vec::new(), 0);
         for client in std::iter::once(first).chain(others) {
             let before = taken.len();
-            let whole = state.queue.take(client, line, rows, &mut sum, &mut taken);
+            let whole = state.queue.take(client, queue_key, rows, &mut sum, &mut taken);
             let mine: usize = taken[before..].iter().map(|slice: &Slice| slice.rows.len()).sum();
             if let Some(slice) = taken.get(before) {
-                state.queue.charge(client, self.charge(line.1, &slice.request.key, mine));
+                state.queue.charge(client, self.charge(queue_key.1, &slice.request.key, mine));
             }
             if whole || sum >= rows {
                 break;
@@ -408,74 +414,74 @@ impl Shared {
         taken
     }
 
-    /// Gives out what a batch came to, and says whether its member goes on.
-    fn land(&self, number: u64, outputs: Result<Vec<Output>, Fault>) -> bool {
-        // Another member has it, since this one took too long.
-        let Some(flight) = self.end(number) else { return false };
-        let cpu = self.members[flight.member].cpu;
-        let only = |flight: &Flight, refusal: Refusal| {
-            let Slice { request, rows } = &flight.slices[0];
+    /// Gives out what a batch came to, and says whether its worker goes on.
+    fn complete(&self, number: u64, outputs: Result<Vec<Output>, Fault>) -> bool {
+        // Another worker has it, since this one took too long.
+        let Some(batch) = self.end(number) else { return false };
+        let cpu = self.workers[batch.worker].cpu;
+        let only = |batch: &InFlightBatch, refusal: Refusal| {
+            let Slice { request, rows } = &batch.slices[0];
             let row = rows.start + refusal.row().unwrap_or(0);
-            request.land(rows.clone(), Err((row, refusal.in_later_row(rows.start))));
+            request.complete(rows.clone(), Err((row, refusal.in_later_row(rows.start))));
         };
         match outputs {
             Ok(outputs) => {
-                for (slice, output) in flight.slices.into_iter().zip(outputs) {
-                    slice.request.land(slice.rows, Ok(output));
+                for (slice, output) in batch.slices.into_iter().zip(outputs) {
+                    slice.request.complete(slice.rows, Ok(output));
                 }
             }
-            Err(Fault::Input(error)) if flight.slices.len() == 1 => only(&flight, error.into()),
-            Err(Fault::Input(_)) => self.again(&flight, true),
-            Err(Fault::Key) => self.again(&flight, false),
-            Err(Fault::Processor(_)) if cpu && flight.slices.len() > 1 => self.again(&flight, true),
+            Err(Fault::Input(error)) if batch.slices.len() == 1 => only(&batch, error.into()),
+            Err(Fault::Input(_)) => self.again(&batch, true),
+            Err(Fault::Key) => self.again(&batch, false),
+            Err(Fault::Processor(_)) if cpu && batch.slices.len() > 1 => self.again(&batch, true),
             Err(Fault::Processor(error)) if cpu => {
-                tracing::error!(%error, operation = flight.line.1.name(), "a request failed");
-                only(&flight, Refusal::new(ErrorReason::Failed, "the computation failed"));
+                tracing::error!(%error, operation = batch.queue_key.1.name(), "a request failed");
+                only(&batch, Refusal::new(ErrorReason::Failed, "the computation failed"));
             }
-            Err(Fault::Processor(error)) => self.set_aside(&flight, &error.to_string()),
+            Err(Fault::Processor(error)) => self.quarantine(&batch, &error.to_string()),
         }
         true
     }
 
-    /// Takes a flight off the list.
-    fn end(&self, number: u64) -> Option<Flight> {
+    /// Takes a batch off the list.
+    fn end(&self, number: u64) -> Option<InFlightBatch> {
         let mut state = self.state();
-        let flight = state.flights.remove(&number)?;
-        state.running[flight.member] -= 1;
-        Some(flight)
+        let batch = state.in_flight.remove(&number)?;
+        state.running[batch.worker] -= 1;
+        Some(batch)
     }
 
-    /// Puts the slices of a flight back to the heads of their queues.
-    fn again(&self, flight: &Flight, alone: bool) {
+    /// Puts the slices of a batch back to the heads of their queues.
+    fn again(&self, batch: &InFlightBatch, alone: bool) {
         let mut state = self.state();
-        for Slice { request, rows } in flight.slices.iter().rev() {
+        for Slice { request, rows } in batch.slices.iter().rev() {
             request.alone.fetch_or(alone, Ordering::Relaxed);
             let long = self.takes_long(request);
             state.queue.put_back(request, rows.clone(), long);
         }
         drop(state);
-        self.metrics.redone.inc_by(flight.slices.len() as u64);
+        self.metrics.redone.inc_by(batch.slices.len() as u64);
         self.wake_all();
     }
 
-    fn set_aside(&self, flight: &Flight, why: &str) {
-        let processor = self.members[flight.member].processor.name();
-        tracing::error!(processor, why, "a processor is set aside, its work done again");
-        self.state().aside[flight.member] = true;
-        self.metrics.set_aside.inc();
-        self.again(flight, false);
+    fn quarantine(&self, batch: &InFlightBatch, why: &str) {
+        let processor = self.workers[batch.worker].processor.name();
+        tracing::error!(processor, why, "a processor is quarantined, its work done again");
+        self.state().quarantined[batch.worker] = true;
+        self.metrics.quarantined.inc();
+        self.again(batch, false);
     }
 
-    fn set_stalled_aside(&self) {
+    fn quarantine_stalled(&self) {
         let stalled =
-            |flight: &Flight| !self.members[flight.member].cpu && flight.since.elapsed() > self.limits.patience;
+            |batch: &InFlightBatch| !self.workers[batch.worker].cpu && batch.since.elapsed() > self.limits.patience;
         let numbers: Vec<u64> = {
             let state = self.state();
-            state.flights.iter().filter(|(_, flight)| stalled(flight)).map(|(&number, _)| number).collect()
+            state.in_flight.iter().filter(|(_, batch)| stalled(batch)).map(|(&number, _)| number).collect()
         };
         for number in numbers {
-            if let Some(flight) = self.end(number) {
-                self.set_aside(&flight, "it took too long for a batch");
+            if let Some(batch) = self.end(number) {
+                self.quarantine(&batch, "it took too long for a batch");
             }
         }
     }
@@ -506,10 +512,10 @@ fn run(processor: &dyn Processor, slices: &[Slice]) -> Result<Vec<Output>, Fault
     output.split(&lengths).map_err(internal)
 }
 
-/// One of those that wait for room.
-struct WaitsForRoom<'a>(&'a AtomicUsize);
+/// A request that waits for a permit.
+struct Waiter<'a>(&'a AtomicUsize);
 
-impl<'a> WaitsForRoom<'a> {
+impl<'a> Waiter<'a> {
     fn enter(count: &'a AtomicUsize, most: usize) -> Result<Self, Refusal> {
         let one_more = |waiting| (waiting < most).then_some(waiting + 1);
         let entered = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
@@ -518,7 +524,7 @@ impl<'a> WaitsForRoom<'a> {
     }
 }
 
-impl Drop for WaitsForRoom<'_> {
+impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -37,10 +37,10 @@ use crate::quota::Quotas;
 use crate::refusal::Refusal;
 use crate::request::Exchange;
 use crate::rights::{Right, Rights};
-use crate::scheduler::{Member, Scheduler};
-use crate::shelf::Shelf;
+use crate::scheduler::{Scheduler, Worker};
 use crate::streams::Streams;
 use crate::traces::Traces;
+use crate::unread::UnreadBuffer;
 
 pub use hearith_serving::tls::Tls;
 
@@ -80,9 +80,9 @@ pub struct Options {
     /// The engine of this CPU.
     pub engine: Engine,
     /// Devices beside it.
-    pub devices: Vec<Member>,
+    pub devices: Vec<Worker>,
     /// Whether this CPU only does what no device does.
-    pub reserve: bool,
+    pub cpu_fallback_only: bool,
     /// How much clients may ask for.
     pub limits: Limits,
 }
@@ -162,13 +162,13 @@ impl Server {
             .map_err(Error::Runtime)?;
         let metrics = Arc::new(Metrics::default());
         let (stop, stopping) = watch::channel(false);
-        let mut members = vec![Member::cpu(Cpu::new(options.engine), options.reserve)];
-        members.extend(options.devices);
+        let mut workers = vec![Worker::cpu(Cpu::new(options.engine), options.cpu_fallback_only)];
+        workers.extend(options.devices);
         let limits = options.limits;
         let keys = Keys::new(options.keys, limits.keys, options.policy, options.engine);
-        let scheduler = Scheduler::start(members, limits, metrics.clone());
+        let scheduler = Scheduler::start(workers, limits, metrics.clone());
         let talk = SharedTalk::default();
-        let shelf = Shelf::new(limits.unread_bytes, metrics.clone(), talk.clone());
+        let unread_buffer = UnreadBuffer::new(limits.unread_bytes, metrics.clone(), talk.clone());
         let stop_page = stopping.clone();
         let undecided = if protected { Rights::Undecided } else { Rights::All };
         let rights = RwLock::new(Arc::new(options.rights.unwrap_or(undecided)));
@@ -184,7 +184,7 @@ impl Server {
         let service = Service {
             keys,
             scheduler,
-            shelf,
+            unread_buffer,
             limits,
             metrics: metrics.clone(),
             talk,
@@ -245,8 +245,8 @@ impl Server {
     }
 
     /// The processors that stalled or failed, by name.
-    pub fn set_aside(&self) -> Vec<String> {
-        self.service.scheduler.set_aside()
+    pub fn quarantined(&self) -> Vec<String> {
+        self.service.scheduler.quarantined()
     }
 
     /// Takes no more requests, finishes what was accepted, and ends; says whether all was finished
@@ -310,9 +310,9 @@ async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
     let streams = Streams::new(limits.streams, (limits.streams / 2).max(1));
     tokio::spawn(watch(service.clone(), streams.clone()));
     let stopping = service.stopping.clone();
-    let shelf = service.shelf.clone();
+    let unread_buffer = service.unread_buffer.clone();
     let count = move |request: axum::extract::Request, next| {
-        shelf.clone().count(client_of(request.extensions()), request, next)
+        unread_buffer.clone().count(client_of(request.extensions()), request, next)
     };
     let paillier = PaillierServer::new(Front { service, streams })
         .max_decoding_message_size(limits.message_bytes)
@@ -363,7 +363,7 @@ async fn watch(service: Arc<Service>, streams: Arc<Streams>) {
     let held = memory::Watch::default();
     loop {
         rounds.tick().await;
-        service.shelf.drop_older(unread * 2);
+        service.unread_buffer.drop_older(unread * 2);
         streams.end_silent(silent);
         let bytes = service.metrics.queue_bytes.get() + service.metrics.unread_bytes.get();
         if held.is_worth(usize::try_from(bytes).unwrap_or(0)) {

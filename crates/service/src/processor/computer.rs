@@ -86,7 +86,7 @@ impl Processor for Computer {
 
     fn run(&self, key: &ServedKey, input: &Input) -> Result<Output, Fault> {
         input.check(key)?;
-        // A device that panicked is not asked again: its processor is set aside.
+        // A device that panicked is not asked again: its processor is quarantined.
         let mut loaded = self.loaded.lock().map_err(|_| Fault::Processor("the driver broke down before".into()))?;
         // Whatever was loaded is given back, and its key wiped, before another is.
         let held = loaded.take().filter(|held| held.key == key.handle());

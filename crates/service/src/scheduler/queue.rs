@@ -1,4 +1,4 @@
-//! What waits: requests by client and line, and whose turn it is.
+//! The queues of requests, one for each client, key and operation, and the order of clients.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::keys::{Handle, ServedKey};
 use crate::work::Operation;
 
 /// What requests that may share a batch have in common.
-pub(super) type Line = (Handle, Operation);
+pub(super) type QueueKey = (Handle, Operation);
 
 /// All that waits.
 #[derive(Debug, Default)]
@@ -23,18 +23,18 @@ pub(super) struct Queue {
     /// The virtual time of whoever was served last.
     pub(super) now: u64,
     /// What waits under each key, in all.
-    pub(super) lines: HashMap<Line, Waiting>,
+    pub(super) queues: HashMap<QueueKey, Waiting>,
 }
 
 /// What a client waits for.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     pub(super) time: u64,
-    /// By line, in turn.
-    pub(super) lines: VecDeque<(Line, VecDeque<Arc<Request>>)>,
+    /// By queue key, in round-robin order.
+    pub(super) queues: VecDeque<(QueueKey, VecDeque<Arc<Request>>)>,
 }
 
-/// What waits in a line, of all clients.
+/// What waits under a queue key, of all clients.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) key: Arc<ServedKey>,
@@ -47,22 +47,22 @@ pub(super) struct Waiting {
 
 impl Queue {
     /// Puts a request into its queue, which it gives.
-    pub(super) fn put(&mut self, request: Arc<Request>, first: bool, long: bool) -> Line {
-        let (line, rows) = (request.line(), request.progress().rows());
+    pub(super) fn put(&mut self, request: Arc<Request>, first: bool, long: bool) -> QueueKey {
+        let (queue_key, rows) = (request.queue_key(), request.progress().rows());
         let waiting = Waiting { key: request.key.clone(), rows: 0, requests: 0, long };
-        let waiting = self.lines.entry(line).or_insert(waiting);
+        let waiting = self.queues.entry(queue_key).or_insert(waiting);
         waiting.rows += rows;
         waiting.requests += 1;
         let flow = self.clients.entry(request.client).or_insert_with(|| {
             self.order.insert((self.now, request.client));
-            Flow { time: self.now, lines: VecDeque::new() }
+            Flow { time: self.now, queues: VecDeque::new() }
         });
-        let queue = match flow.lines.iter().position(|(other, _)| *other == line) {
-            Some(at) => &mut flow.lines[at].1,
+        let queue = match flow.queues.iter().position(|(other, _)| *other == queue_key) {
+            Some(at) => &mut flow.queues[at].1,
             None => {
-                flow.lines.push_back((line, VecDeque::new()));
-                let last = flow.lines.len() - 1;
-                &mut flow.lines[last].1
+                flow.queues.push_back((queue_key, VecDeque::new()));
+                let last = flow.queues.len() - 1;
+                &mut flow.queues[last].1
             }
         };
         if first {
@@ -70,37 +70,37 @@ impl Queue {
         } else {
             queue.push_back(request);
         }
-        line
+        queue_key
     }
 
     /// Puts rows back that were not computed. The request may have left its queue with its last
     /// rows.
     pub(super) fn put_back(&mut self, request: &Arc<Request>, rows: Range<usize>, long: bool) {
         let flow = self.clients.get(&request.client);
-        let queue = flow.and_then(|flow| flow.lines.iter().find(|(line, _)| *line == request.line()));
+        let queue = flow.and_then(|flow| flow.queues.iter().find(|(queue_key, _)| *queue_key == request.queue_key()));
         let waits = queue.is_some_and(|(_, queue)| queue.iter().any(|other| Arc::ptr_eq(other, request)));
         let count = rows.len();
         request.give_back(rows);
         if !waits {
             self.put(request.clone(), true, long);
-        } else if let Some(waiting) = self.lines.get_mut(&request.line()) {
+        } else if let Some(waiting) = self.queues.get_mut(&request.queue_key()) {
             waiting.rows += count;
         }
     }
 
-    /// Takes rows of a client's line, until there are about so many in all. Says whether what was
+    /// Takes rows of a client's queue, until there are about so many in all. Says whether what was
     /// taken has to stay alone.
     pub(super) fn take(
         &mut self,
         client: ClientId,
-        line: Line,
+        queue_key: QueueKey,
         rows: usize,
         sum: &mut usize,
         taken: &mut Vec<Slice>,
     ) -> bool {
         let Some(flow) = self.clients.get_mut(&client) else { return false };
-        let Some(at) = flow.lines.iter().position(|(other, _)| *other == line) else { return false };
-        let (Some((_, mut queue)), Some(waiting)) = (flow.lines.remove(at), self.lines.get_mut(&line)) else {
+        let Some(at) = flow.queues.iter().position(|(other, _)| *other == queue_key) else { return false };
+        let (Some((_, mut queue)), Some(waiting)) = (flow.queues.remove(at), self.queues.get_mut(&queue_key)) else {
             return false;
         };
         let mut whole = false;
@@ -133,13 +133,13 @@ impl Queue {
         }
         let (gone, empty) = (waiting.requests == 0, queue.is_empty());
         if !empty {
-            // The client's other lines have their turn before.
-            flow.lines.push_back((line, queue));
+            // The client's other queues come first: round-robin.
+            flow.queues.push_back((queue_key, queue));
         }
         if gone {
-            self.lines.remove(&line);
+            self.queues.remove(&queue_key);
         }
-        if flow.lines.is_empty() {
+        if flow.queues.is_empty() {
             let time = flow.time;
             self.order.remove(&(time, client));
             self.clients.remove(&client);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::queue::Line;
+use super::queue::QueueKey;
 use crate::clients::ClientId;
 use crate::keys::ServedKey;
 use crate::metrics::Metrics;
@@ -42,7 +42,7 @@ pub(super) struct Progress {
     /// Rows that no processor was given yet, or that were given back; in order.
     left: VecDeque<Range<usize>>,
     /// Slices that are being computed.
-    flying: usize,
+    in_flight: usize,
     /// What was computed, by the first row.
     done: Vec<(usize, Output)>,
     /// The first row that is known to be wrong, and why.
@@ -65,18 +65,18 @@ impl Progress {
 pub(super) struct Answer {
     pub(super) sender: oneshot::Sender<Result<Output, Refusal>>,
     /// Given back when the answer is there, or nobody waits for it.
-    pub(super) _room: Room,
+    pub(super) _permit: QueuePermit,
 }
 
-/// Room in the queue, counted as long as it is taken.
+/// QueuePermit in the queue, counted as long as it is taken.
 #[derive(Debug)]
-pub struct Room {
+pub struct QueuePermit {
     pub(super) _permits: OwnedSemaphorePermit,
     pub(super) bytes: i64,
     pub(super) metrics: Arc<Metrics>,
 }
 
-impl Drop for Room {
+impl Drop for QueuePermit {
     fn drop(&mut self) {
         self.metrics.queue_bytes.dec_by(self.bytes);
     }
@@ -96,7 +96,7 @@ impl Request {
         Arc::new(Self { client, key, input, deadline, alone, progress, answer })
     }
 
-    pub(super) fn line(&self) -> Line {
+    pub(super) fn queue_key(&self) -> QueueKey {
         (self.key.handle(), self.input.operation())
     }
 
@@ -135,28 +135,28 @@ impl Request {
         } else {
             rows
         };
-        progress.flying += 1;
+        progress.in_flight += 1;
         Some(taken)
     }
 
     /// Rows were not computed, and are to be taken again.
     pub(super) fn give_back(&self, rows: Range<usize>) {
         let mut progress = self.progress();
-        progress.flying -= 1;
+        progress.in_flight -= 1;
         let after = progress.left.iter().position(|other| other.start > rows.start).unwrap_or(progress.left.len());
         progress.left.insert(after, rows);
     }
 
     /// A slice has come to something. With the last one, the request is answered.
-    pub(super) fn land(&self, rows: Range<usize>, result: Result<Output, (usize, Refusal)>) {
+    pub(super) fn complete(&self, rows: Range<usize>, result: Result<Output, (usize, Refusal)>) {
         let mut progress = self.progress();
-        progress.flying -= 1;
+        progress.in_flight -= 1;
         match result {
             Ok(output) => progress.done.push((rows.start, output)),
             Err(wrong) if progress.failed.as_ref().is_some_and(|(row, _)| *row <= wrong.0) => {}
             Err(wrong) => progress.failed = Some(wrong),
         }
-        if progress.flying > 0 || progress.goes_on() {
+        if progress.in_flight > 0 || progress.goes_on() {
             return;
         }
         let (failed, mut done) = (progress.failed.clone(), std::mem::take(&mut progress.done));

@@ -38,7 +38,7 @@ pub fn options() -> Options {
         policy: KeyPolicy::AllowInsecure,
         engine: Engine::best(),
         devices: vec![],
-        reserve: false,
+        cpu_fallback_only: false,
         limits: Limits::default(),
     }
 }

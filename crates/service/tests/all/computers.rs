@@ -1,4 +1,4 @@
-//! Devices that compute with public keys: for whichever key a batch is of, in place of the CPU; bad ones are set aside.
+//! Devices that compute with public keys: for whichever key a batch is of, in place of the CPU; bad ones are quarantined.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use hearith_paillier::{
     Ciphertexts, Compute, ComputeError, Engine, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant,
 };
 use hearith_service::processor::Computer;
-use hearith_service::scheduler::Member;
+use hearith_service::scheduler::Worker;
 use hearith_service::server::Server;
 
 static FAKE: System = System { name: "fake", does: "computes" };
@@ -135,15 +135,15 @@ fn fakes(way: Way) -> Fakes {
     Fakes { way, loaded: Arc::default(), asked: Arc::default() }
 }
 
-fn member(fakes: &Fakes) -> Member {
-    Member::device(Computer::new(Box::leak(Box::new(fakes.clone()))).unwrap())
+fn member(fakes: &Fakes) -> Worker {
+    Worker::device(Computer::new(Box::leak(Box::new(fakes.clone()))).unwrap())
 }
 
 /// A server whose devices these are, and which leaves all that they do to them.
 fn server(devices: &[&Fakes], patience: Duration) -> Server {
     start_with(|options| {
         options.devices = devices.iter().map(|fakes| member(fakes)).collect();
-        options.reserve = true;
+        options.cpu_fallback_only = true;
         options.limits.patience = patience;
     })
 }
@@ -197,7 +197,7 @@ fn keys_that_do_not_fit_are_the_cpus_and_set_no_device_aside() {
             }
         }
     });
-    assert_eq!(server.set_aside(), [""; 0]);
+    assert_eq!(server.quarantined(), [""; 0]);
     assert_eq!(rows(&server, KEY.public().engine().name()), 200.0);
     assert!(rows(&server, "fake") >= 200.0);
 }
@@ -218,7 +218,7 @@ fn what_a_bad_device_was_given_is_computed_elsewhere() {
                 });
             }
         });
-        assert_eq!(server.set_aside(), ["fake"], "{way:?}");
+        assert_eq!(server.quarantined(), ["fake"], "{way:?}");
         assert_eq!(bad.asked.load(Ordering::SeqCst), 1, "{way:?}: it is not asked again");
         assert!(good.asked.load(Ordering::SeqCst) > 0);
         assert_eq!(metric(&server, "hearith_requests_total{operation=\"encrypt\",outcome=\"ok\"}"), 80.0, "{way:?}");

@@ -1,4 +1,4 @@
-//! Devices that fail, stall, lie or break down: their work is done again elsewhere, and they are set aside.
+//! Devices that fail, stall, lie or break down: their work is done again elsewhere, and they are quarantined.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use crate::common::*;
 use hearith_device::{Counters, DecryptingDevice, Device, Error as DeviceError};
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PublicKey};
 use hearith_service::processor::Decryptor;
-use hearith_service::scheduler::Member;
+use hearith_service::scheduler::Worker;
 
 /// What a device does with a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +79,10 @@ impl Device for Fake {
 
 impl DecryptingDevice for Fake {}
 
-fn device(way: Way) -> (Member, Arc<AtomicUsize>) {
+fn device(way: Way) -> (Worker, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let fake = Fake { way, asked: asked.clone() };
-    (Member::device(Decryptor::new("fake", KEY.clone(), Box::new(fake))), asked)
+    (Worker::device(Decryptor::new("fake", KEY.clone(), Box::new(fake))), asked)
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_device_decrypts_in_place_of_the_cpu() {
     let (member, asked) = device(Way::Right);
     let server = start_with(|options| {
         options.devices = vec![member];
-        options.reserve = true;
+        options.cpu_fallback_only = true;
     });
     let remote = remote(&server, KEY.public());
     // It does not encrypt: that the CPU does all the same.
@@ -98,7 +98,7 @@ fn a_device_decrypts_in_place_of_the_cpu() {
     assert_eq!(integers(KEY.public(), &remote.decrypt(&ciphertexts).unwrap()), numbers(100));
     assert!(asked.load(Ordering::SeqCst) > 0);
     assert_eq!(metric(&server, "hearith_batch_rows_sum{processor=\"fake\",operation=\"decrypt\"}"), 100.0);
-    assert_eq!(server.set_aside(), [""; 0]);
+    assert_eq!(server.quarantined(), [""; 0]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn what_a_bad_device_was_given_is_done_elsewhere() {
         let ((bad, asked), (good, _)) = (device(way), device(Way::Right));
         let server = start_with(|options| {
             options.devices = vec![bad, good];
-            options.reserve = true;
+            options.cpu_fallback_only = true;
         });
         let ciphertexts = KEY.public().encrypt(&plaintexts(KEY.public(), 8)).unwrap();
         thread::scope(|scope| {
@@ -145,7 +145,7 @@ fn what_a_bad_device_was_given_is_done_elsewhere() {
                 });
             }
         });
-        assert_eq!(server.set_aside(), ["fake"], "{way:?}");
+        assert_eq!(server.quarantined(), ["fake"], "{way:?}");
         assert_eq!(asked.load(Ordering::SeqCst), 1, "{way:?}: it is not asked again");
         assert_eq!(metric(&server, "hearith_set_aside "), 1.0);
         assert!(metric(&server, "hearith_redone_total") >= 1.0);
@@ -158,7 +158,7 @@ fn a_device_that_stalls_is_set_aside_and_its_late_answer_dropped() {
     let (stalling, asked) = device(Way::Stalls);
     let server = start_with(|options| {
         options.devices = vec![stalling];
-        options.reserve = true;
+        options.cpu_fallback_only = true;
         options.limits.patience = Duration::from_millis(100);
     });
     let remote = remote(&server, KEY.public());
@@ -166,7 +166,7 @@ fn a_device_that_stalls_is_set_aside_and_its_late_answer_dropped() {
     let started = Instant::now();
     assert_eq!(integers(KEY.public(), &remote.decrypt(&ciphertexts).unwrap()), numbers(8));
     assert!(started.elapsed() < STALL, "the answer does not wait for the device");
-    assert_eq!(server.set_aside(), ["fake"]);
+    assert_eq!(server.quarantined(), ["fake"]);
     thread::sleep(STALL);
     assert_eq!(integers(KEY.public(), &remote.decrypt(&ciphertexts).unwrap()), numbers(8));
     assert_eq!(asked.load(Ordering::SeqCst), 1);
@@ -179,7 +179,7 @@ fn a_wrong_row_sets_no_device_aside_and_fails_no_other_request() {
     let (member, _) = device(Way::Right);
     let server = start_with(|options| {
         options.devices = vec![member];
-        options.reserve = true;
+        options.cpu_fallback_only = true;
     });
     let public = KEY.public();
     let good = public.encrypt(&plaintexts(public, 3)).unwrap();
@@ -202,5 +202,5 @@ fn a_wrong_row_sets_no_device_aside_and_fails_no_other_request() {
             });
         }
     });
-    assert_eq!(server.set_aside(), [""; 0]);
+    assert_eq!(server.quarantined(), [""; 0]);
 }

@@ -16,7 +16,7 @@ use hearith_service::limits::Limits;
 use hearith_service::processor::{Fault, Processor};
 use hearith_service::proto::ErrorReason;
 use hearith_service::refusal::Refusal;
-use hearith_service::scheduler::{Member, Scheduler};
+use hearith_service::scheduler::{Scheduler, Worker};
 use hearith_service::work::{Input, Operation, Output};
 
 /// Rows whose numbers are these or more are wrong.
@@ -107,7 +107,7 @@ impl Stage {
     fn with(threads: usize, lanes: usize, row: Duration) -> Self {
         let (sender, begun) = channel();
         let actor = Actor { begun: Mutex::new(sender), threads, lanes, row };
-        let scheduler = Scheduler::start(vec![Member::cpu(actor, false)], Limits::default(), Arc::default());
+        let scheduler = Scheduler::start(vec![Worker::cpu(actor, false)], Limits::default(), Arc::default());
         let keys = [&*KEY, &*DJN].map(|key| Arc::new(ServedKey::new(key.public().clone(), None)));
         Self { begun, scheduler, keys }
     }
@@ -131,8 +131,8 @@ impl Stage {
     }
 
     fn submit(&self, client: ClientId, key: Arc<ServedKey>, input: Input, deadline: Option<Instant>) -> Asked {
-        let room = block_on(self.scheduler.room(&input)).unwrap();
-        Box::pin(self.scheduler.submit(client, key, input, room, deadline))
+        let permit = block_on(self.scheduler.permit(&input)).unwrap();
+        Box::pin(self.scheduler.submit(client, key, input, permit, deadline))
     }
 
     /// The next batch that is begun, and does not go on yet.

@@ -17,7 +17,7 @@ use hearith_serving::lifetime::Busy;
 
 /// All answers that were computed and not yet taken.
 #[derive(Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct UnreadBuffer {
     most: usize,
     state: Mutex<State>,
     metrics: Arc<Metrics>,
@@ -39,22 +39,22 @@ struct Answer {
     since: Instant,
 }
 
-/// An answer's room, given back when it is dropped.
+/// An answer's part of the buffer, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
-    shelf: Arc<Shelf>,
+pub(crate) struct BufferPermit {
+    buffer: Arc<UnreadBuffer>,
     number: u64,
     _busy: Busy,
 }
 
-impl Shelf {
-    /// Room for so many bytes.
+impl UnreadBuffer {
+    /// A buffer for so many bytes.
     pub(crate) fn new(most: usize, metrics: Arc<Metrics>, talk: SharedTalk) -> Arc<Self> {
         Arc::new(Self { most, state: Mutex::default(), metrics, talk })
     }
 
-    /// Room for an answer to a client. Others make way for it; alone it may be as large as it is.
-    pub(crate) fn put(self: &Arc<Self>, bytes: usize, client: &Client) -> Place {
+    /// Counts an answer to a client. Others make way for it; alone it may be as large as it is.
+    pub(crate) fn put(self: &Arc<Self>, bytes: usize, client: &Client) -> BufferPermit {
         let mut state = self.state();
         let number = state.put;
         state.put += 1;
@@ -62,7 +62,7 @@ impl Shelf {
         state.bytes += bytes;
         self.metrics.unread_bytes.inc_by(bytes as i64);
         state.answers.insert(number, Answer { bytes, client: client.clone(), since: Instant::now() });
-        Place { shelf: self.clone(), number, _busy: client.work.begin() }
+        BufferPermit { buffer: self.clone(), number, _busy: client.work.begin() }
     }
 
     /// Cuts off whoever has left an answer unread for so long.
@@ -87,8 +87,8 @@ impl Shelf {
     pub(crate) async fn count(self: Arc<Self>, client: Client, request: Request, next: Next) -> Response {
         let response = next.run(request).await;
         let held = move |bytes: Bytes| {
-            let place = self.put(bytes.len(), &client);
-            Bytes::from_owner(Held { bytes, _place: place })
+            let permit = self.put(bytes.len(), &client);
+            Bytes::from_owner(CountedBytes { bytes, _permit: permit })
         };
         response.map(|body| axum::body::Body::new(body.map_frame(move |frame| frame.map_data(&held))))
     }
@@ -98,24 +98,24 @@ impl Shelf {
     }
 }
 
-/// Bytes that have a place as long as somebody holds them.
-struct Held {
+/// Bytes that count as unread until they are dropped.
+struct CountedBytes {
     bytes: Bytes,
-    _place: Place,
+    _permit: BufferPermit,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Place {
+impl Drop for BufferPermit {
     fn drop(&mut self) {
-        let mut state = self.shelf.state();
+        let mut state = self.buffer.state();
         if let Some(answer) = state.answers.remove(&self.number) {
             state.bytes -= answer.bytes;
-            self.shelf.metrics.unread_bytes.dec_by(answer.bytes as i64);
+            self.buffer.metrics.unread_bytes.dec_by(answer.bytes as i64);
         }
     }
 }
@@ -127,26 +127,26 @@ mod tests {
     #[test]
     fn the_oldest_make_way() {
         let metrics = Arc::new(Metrics::default());
-        let shelf = Shelf::new(100, metrics.clone(), SharedTalk::default());
+        let buffer = UnreadBuffer::new(100, metrics.clone(), SharedTalk::default());
         let clients: Vec<Client> = (0..4).map(|_| Client::default()).collect();
         let cut = || clients.iter().map(Client::is_cut_off).collect::<Vec<_>>();
-        let (first, second) = (shelf.put(40, &clients[0]), shelf.put(40, &clients[1]));
+        let (first, second) = (buffer.put(40, &clients[0]), buffer.put(40, &clients[1]));
         drop(first);
-        let third = shelf.put(60, &clients[2]);
+        let third = buffer.put(60, &clients[2]);
         assert_eq!(cut(), [false; 4], "what was taken leaves room");
-        let _fourth = shelf.put(50, &clients[3]);
+        let _fourth = buffer.put(50, &clients[3]);
         assert_eq!(cut(), [false, true, true, false]);
         // Whose answers are gone already.
         drop((second, third));
-        assert_eq!((shelf.state().bytes, metrics.unread_bytes.get()), (50, 50));
+        assert_eq!((buffer.state().bytes, metrics.unread_bytes.get()), (50, 50));
         // Larger than all room there is.
-        let fifth = shelf.put(1000, &clients[0]);
+        let fifth = buffer.put(1000, &clients[0]);
         assert_eq!(cut(), [false, true, true, true]);
-        shelf.drop_older(Duration::from_secs(3600));
+        buffer.drop_older(Duration::from_secs(3600));
         assert!(!clients[0].is_cut_off());
-        shelf.drop_older(Duration::ZERO);
+        buffer.drop_older(Duration::ZERO);
         assert!(clients[0].is_cut_off());
         drop(fifth);
-        assert_eq!((shelf.state().bytes, metrics.unread_bytes.get(), metrics.cut_off.get()), (0, 0, 4));
+        assert_eq!((buffer.state().bytes, metrics.unread_bytes.get(), metrics.cut_off.get()), (0, 0, 4));
     }
 }
