@@ -65,6 +65,7 @@ _PORT = re.compile(r"127\.0\.0\.1:(\d{4,5})")
 _VARIABLE = [
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "KEY"),
+    (re.compile(r"\b[0-9a-f]{8}\.\.\."), "KEY"),
     (re.compile(r"^tracker( [a-z2-7]{4}){7}$", re.M), "TRACKER"),
     (re.compile(r"\b\d[\d.]* s\b"), "TIME"),
     (re.compile(r"\b[\d ]+ rows/s"), "RATE"),
