@@ -479,6 +479,8 @@ def wrap(text: str, ending: str) -> str:
 
 def long_lines(text: str, ending: str) -> Iterator[int]:
     """The numbers, from 1, of lines that `wrap` would change."""
+    if all(len(line) <= WIDTH for line in text.split("\n")):
+        return
     made = wrap(text, ending)
     if made != text:
         kept = made.split("\n")

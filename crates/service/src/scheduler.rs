@@ -217,9 +217,9 @@ impl Drop for Scheduler {
         if self.shared.abandoned.load(Ordering::Relaxed) {
             return;
         }
-        for worker in self.workers.drain(..) {
+        for thread in self.threads.drain(..) {
             // A thread has caught every panic of what it ran.
-            let _ = worker.join();
+            let _ = thread.join();
         }
     }
 }
