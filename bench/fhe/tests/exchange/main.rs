@@ -1,5 +1,5 @@
 //! The crate `fhe`, which shares no line with ours, as oracle: under one secret and the same moduli each decrypts what the other encrypted, added up and
-//! multiplied. Ciphertexts pass between them as residues, by the bytes that `docs/explanation/lattice.md` describes.
+//! multiplied. Ciphertexts pass between them as residues, by the bytes that `docs/reference/bfv-files.md` describes.
 
 mod layout;
 
