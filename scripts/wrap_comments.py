@@ -42,7 +42,7 @@ GENERATED = ("rtl/ip/", "rtl/lib/accelerator_pkg.sv", "crates/device/src/registe
 #: What tools read, which stays where it is.
 _PRAGMA = re.compile(
     r"\b(noqa|pylint|pragma|SPDX)\b|^\s*(type|pyright|mypy|ruff|fmt|isort|yapf|shellcheck|verilator|verible|synthesis|"
-    r"synopsys|yosys|pylint|rustfmt|clippy|cspell|codespell)\b[ :_-]|^!"
+    r"yosys|pylint|rustfmt|clippy|cspell|codespell)\b[ :_-]|^!"
 )
 _ITEM = re.compile(r"(\s*(?:[-*+]|\d+[.)])\s+)\S")
 _STAYS = re.compile(r"\s*(\||#+ |\[[^\]]+\]:\s|>>> |\.\.\. |@)")
