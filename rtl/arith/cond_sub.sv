@@ -52,9 +52,10 @@ module cond_sub #(
             m_q      <= Total'(m_i);
             borrow_q <= 1'b0;
         end else if (working) begin
-            a_q          <= {a_q[Limb-1:0], a_q[Total-1:Limb]};
+            // Shifts, as there may be one limb alone, which has no part above its own.
+            a_q          <= Total'({a_q[Limb-1:0], a_q} >> Limb);
             m_q          <= m_q >> Limb;
-            difference_q <= {difference[Limb-1:0], difference_q[Total-1:Limb]};
+            difference_q <= Total'({difference[Limb-1:0], difference_q} >> Limb);
             borrow_q     <= difference[Limb];
         end
     end

@@ -26,7 +26,7 @@
 // Multipliers: (Digit / Tile) (Width / Tile), each with registers at its inputs, behind the product and at its output.
 // Source: the blocks and their one array [RZ25], their order there Algorithm 2, a row of products before each reduction; [Montgomery85].
 module digit_product #(
-    parameter int unsigned N     = 1024,  // bits of the modulus
+    parameter int unsigned N     = 1024,  // bits of the modulus, at least 2
     parameter int unsigned Digit = 256,   // bits of a digit, a multiple of Width
     parameter int unsigned Width = 128,   // bits of a word, a multiple of Tile
     parameter int unsigned Tile  = 16,    // bits of the multipliers' factors
@@ -68,6 +68,7 @@ module digit_product #(
     localparam int unsigned SlotBits = $clog2(Period + 1);
     localparam int unsigned PlaceBits = $clog2(Passes + 1);
 
+    if (N < 2) $error("digit_product: N must be at least 2");
     if (Final > Period) begin : gen_bad
         $error("digit_product: the last term is longer than others, the modulus too short for its digits");
     end

@@ -90,7 +90,7 @@ module dual_digits #(
     assign sum = $signed((W + 2)'(digit_q)) + (W + 2)'(bump_q) + (W + 2)'(carry_q);
 
     always_ff @(posedge clk_i) begin
-        if (!rst_ni) y_q <= '0;
+        if (!rst_ni) y_q <= (Upper * B)'(0);
         else if (step && hold_i) y_q <= y_i;
     end
 

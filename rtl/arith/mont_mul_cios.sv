@@ -131,7 +131,8 @@ module mont_mul_cios #(
         .Words(Upper),
         .W(V),
         .B(V + 1),
-        .PerCycle(PerCycle)
+        // Of 0 the message above says what is wrong.
+        .PerCycle(PerCycle < 1 ? 1 : PerCycle)
     ) u_resolve (
         .clk_i,
         .rst_ni,

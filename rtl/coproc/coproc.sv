@@ -13,9 +13,9 @@ module coproc #(
     parameter int unsigned Groups     = 64,    // running products, a power of two, 2 to 32768
     parameter int unsigned Teeth      = 4,     // of the comb, 4 or 8
     parameter int unsigned W          = 17,    // of cores 0 and 2: bits of a digit, 4 to 32
-    parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1
+    parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1, of core 2 to 4095
     parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6, of core 2 to 4
-    parameter int unsigned Digit      = 256,   // of core 1: bits of a digit, a multiple of Width
+    parameter int unsigned Digit      = 256,   // of core 1: bits of a digit, a multiple of Width, at most 4095
     parameter int unsigned Width      = 128,   // bits of a word, a multiple of Tile
     parameter int unsigned Tile       = 16,    // bits of a multiplier's factors
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32
@@ -88,6 +88,8 @@ module coproc #(
     localparam int unsigned Constants = 8;
 
     if (StreamBits < 32 || StreamBits % 32 != 0) $error("coproc: StreamBits must be a multiple of 32");
+    // The register of the shape has 12 bits for each.
+    if (Large ? Digit > 4095 : V > 4095) $error("coproc: Digit and V are at most 4095");
 
     // ---- The frame. ----
 

@@ -161,7 +161,7 @@ module coproc_sequencer #(
     // Which of the groups have a product, and of the comb's entries a number.
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            filled_q <= '0;
+            filled_q <= Groups'(0);
             entry_q  <= '0;
             alone_q  <= 1'b0;
         end else begin

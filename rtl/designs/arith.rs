@@ -114,10 +114,13 @@ pub fn designs() -> Vec<Design> {
             .parameter("XBits", 2 * wide(512) + 52)
             .parameter("DBits", wide(512))
             .parameter("QBits", wide(512) + 52),
+        Design::new("mod_add_3", "mod_add").parameter("N", 3).parameter("Limb", 8),
         Design::new("mod_add_5", "mod_add").parameter("N", 5).parameter("Limb", 2),
         Design::new("mod_add_1024", "mod_add").parameter("N", wide(1024)),
+        Design::new("cond_sub_3", "cond_sub").parameter("N", 3).parameter("Limb", 8),
         Design::new("cond_sub_6", "cond_sub").parameter("N", 6).parameter("Limb", 3),
         Design::new("cond_sub_1024", "cond_sub").parameter("N", wide(1024)),
+        Design::new("wide_add_3", "wide_add").parameter("N", 3).parameter("Limb", 8),
         Design::new("wide_add_5", "wide_add").parameter("N", 5).parameter("Limb", 2),
         Design::new("wide_sub_6", "wide_add").parameter("N", 6).parameter("Limb", 3).parameter("Sub", 1),
         Design::new("wide_add_1024", "wide_add").parameter("N", wide(1024)),

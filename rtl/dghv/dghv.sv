@@ -9,7 +9,7 @@
 // is: whoever drives this has a Wipe carried out over it.
 module dghv #(
     parameter int unsigned Rounds      = 2,        // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
-    parameter int unsigned MemoryWords = 65536,    // words of 64 bits in the memory, from address 0 on: for whoever drives this
+    parameter int unsigned MemoryWords = 65536,    // words of 64 bits in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
     parameter int unsigned AddrWidth   = 32,       // bits of a word's address, 9 to 32
     parameter int unsigned Beats       = 16,       // words of the longest burst: axi4_bursts
     parameter int unsigned Bursts      = 8,        // bursts under way
@@ -82,6 +82,8 @@ module dghv #(
 );
     localparam int unsigned CountWidth = 11;  // of a request
     // Of dghv_encryptor's multiplier: cycles of a product of blocks, and words of a block, 64 digits of 28 bits.
+    if (MemoryWords < 1 || 64'(MemoryWords) > 64'd1 << AddrWidth) $error("dghv: MemoryWords is 1 to 2^AddrWidth");
+
     localparam int unsigned Points = 128;
     localparam int unsigned Block = 28;
 

@@ -203,7 +203,7 @@ module dghv_control #(
 
     // What a command does not use.
     logic unused;
-    assign unused = &{1'b0, item_i[127:96], item_i[63:11], item_i[7:4], data_q};
+    assign unused = &{1'b0, item_i[127:96], item_i[63:11], item_i[7:4], addr_q, data_q};
 
     // Nothing is said before the first reset.
     logic settled_q = 1'b0;

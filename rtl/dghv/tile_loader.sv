@@ -47,8 +47,8 @@ module tile_loader #(
     assign row_words = digits_i ? words_t'(DigitWords) : words_t'(Columns);
 
     // Words of a row that there are.
-    function automatic words_t there(input logic digits, input words_t row, input dghv_pkg::length_t limit, input dghv_pkg::length_t from);
-        there = digits ? words_t'(dghv_pkg::least(dghv_pkg::length_t'(row), dghv_pkg::less(limit, from))) : row;
+    function automatic words_t there(input logic cut, input words_t row, input dghv_pkg::length_t limit, input dghv_pkg::length_t from);
+        there = cut ? words_t'(dghv_pkg::least(dghv_pkg::length_t'(row), dghv_pkg::less(limit, from))) : row;
     endfunction
 
     // ---- Requests. ----

@@ -78,7 +78,8 @@ module encryptor_board #(
     localparam int unsigned PlaceBits = $clog2(Body + 1);
     localparam int unsigned Short = 10;  // words of an answer without a ballot
     localparam int unsigned MarkBits = $clog2(Candidates + 1);
-    if (N % 32 != 0 || ABits % 32 != 0 || ABits < 64) $error("encryptor_board: N and ABits must be multiples of 32, ABits at least 64");
+    if (N < 64 || N % 64 != 0) $error("encryptor_board: N must be a multiple of 64");
+    if (ABits % 32 != 0 || ABits < 64) $error("encryptor_board: ABits must be a multiple of 32, at least 64");
     localparam int unsigned More = $clog2(Candidates) + 1;  // bits that a sum of openings is longer
     localparam int unsigned MoreBits = $clog2(More + 1);
     localparam int unsigned OBits = ABits + 32;

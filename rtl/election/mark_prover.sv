@@ -72,7 +72,7 @@ module mark_prover #(
     localparam int unsigned SaidWords = SaidBits / 32;
     localparam int unsigned LeftBits = $clog2(SaidWords + 1);
     localparam int unsigned CountBits = $clog2(RBits + 1);
-    if (N % 64 != 0 || ABits % 32 != 0 || ABits < 64) $error("mark_prover: N must be a multiple of 64, ABits of 32, at least 64");
+    if (N < 64 || N % 64 != 0 || ABits % 32 != 0 || ABits < 64) $error("mark_prover: N must be a multiple of 64, ABits of 32, at least 64");
     if (More < 1 || More > 31) $error("mark_prover: More must be from 1 to 31");
 
     typedef logic [LeftBits-1:0] left_t;

@@ -32,7 +32,7 @@ module proof_challenge #(
     localparam int unsigned BothBytes = N / 4;  // of two commitments
     localparam int unsigned Bytes = FullBytes + 8 > Text ? FullBytes + 8 : Text;
     localparam int unsigned CountBits = $clog2(Bytes + 1);
-    if (N % 64 != 0) $error("proof_challenge: N must be a multiple of 64");
+    if (N < 64 || N % 64 != 0) $error("proof_challenge: N must be a multiple of 64");
 
     typedef logic [8*Bytes-1:0] piece_t;
     typedef logic [CountBits-1:0] count_t;

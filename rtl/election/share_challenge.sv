@@ -33,7 +33,7 @@ module share_challenge #(
     localparam int unsigned FullBytes = N / 8;  // of n^2
     localparam int unsigned Bytes = FullBytes + 8 > Text ? FullBytes + 8 : Text;
     localparam int unsigned CountBits = $clog2(Bytes + 1);
-    if (N % 64 != 0) $error("share_challenge: N must be a multiple of 64");
+    if (N < 64 || N % 64 != 0) $error("share_challenge: N must be a multiple of 64");
 
     typedef logic [8*Bytes-1:0] piece_t;
     typedef logic [CountBits-1:0] count_t;

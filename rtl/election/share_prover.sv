@@ -63,7 +63,7 @@ module share_prover #(
     localparam int unsigned ZWords = ZBits / 32;
     localparam int unsigned CWords = N / 32;
     localparam int unsigned LeftBits = $clog2(ZWords + 1);
-    if (N % 64 != 0) $error("share_prover: N must be a multiple of 64");
+    if (N < 64 || N % 64 != 0) $error("share_prover: N must be a multiple of 64");
 
     typedef logic [LeftBits-1:0] left_t;
     typedef enum logic [2:0] {

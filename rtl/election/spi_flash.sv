@@ -8,7 +8,7 @@
 module spi_flash #(
     parameter int unsigned Half     = 4,        // cycles of half a period of the clock
     parameter int unsigned Longest  = 64,       // of a command at most
-    parameter int unsigned Patience = 1 << 20,  // questions whether it is busy
+    parameter int unsigned Patience = 1 << 20,  // questions whether it is busy, at least 1
     localparam int unsigned WordBits = $clog2(Longest + 1)
 ) (
     input  logic        clk_i,
@@ -48,6 +48,7 @@ module spi_flash #(
     } state_e;
 
     if (Longest < 1 || Longest > 1 << 22) $error("spi_flash: Longest must be from 1 to 2^22");
+    if (Patience < 1) $error("spi_flash: Patience must be at least 1");
 
     typedef logic [WordBits-1:0] word_t;
     state_e state_q;

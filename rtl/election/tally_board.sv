@@ -19,11 +19,11 @@
 // cycle.
 module tally_board #(
     parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
-    parameter int unsigned EBits      = 512,   // bits of d and e
+    parameter int unsigned EBits      = 512,   // bits of d and e, at least 1
     parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Contests   = 1,     // 10 at most
-    parameter int unsigned Candidates = 2,     // marks of a ballot, 2 to 9
-    parameter int unsigned Slots      = 1024,  // ballots at most
+    parameter int unsigned Candidates = 2,     // marks of a ballot, 2 to 9; times Contests at most 64
+    parameter int unsigned Slots      = 1024,  // ballots at most, at least 2
     parameter int unsigned Period     = 868,   // of the serial line
     parameter int unsigned Timeout    = 1 << 20,
     parameter int unsigned Retries    = 8,
@@ -80,10 +80,13 @@ module tally_board #(
     localparam int unsigned XBits = EBits > PBits ? EBits : PBits;
     localparam int unsigned SlotBits = $clog2(Slots);
     localparam int unsigned BitBits = $clog2(XBits + 1);
-    if (N % 64 != 0) $error("tally_board: N must be a multiple of 64");
+    if (N < 64 || N % 64 != 0) $error("tally_board: N must be a multiple of 64");
     if (Contests < 1 || Contests > 10) $error("tally_board: Contests must be from 1 to 10");
     if (Candidates < 2 || Candidates > 9) $error("tally_board: Candidates must be from 2 to 9");
+    // No longer array is reset in models by Verilator.
+    if (Totals > 64) $error("tally_board: Contests times Candidates must be at most 64");
     if (Slots < 2) $error("tally_board: Slots must be at least 2");
+    if (EBits < 1) $error("tally_board: EBits must be at least 1");
 
     typedef enum logic [3:0] {
         Rest,

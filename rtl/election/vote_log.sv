@@ -16,7 +16,7 @@ module vote_log #(
     parameter int unsigned Body     = 18,       // words of a record beside identifier and checksum, at least 1
     parameter int unsigned SlotLog  = 7,        // 2^SlotLog bytes a slot: at least the record
     parameter int unsigned Slots    = 1024,     // whole sectors of 4096 bytes, at least 2 slots; 2^24 bytes at most
-    parameter int unsigned Attempts = 3,
+    parameter int unsigned Attempts = 3,        // slots that a record is tried in, at least 1
     parameter int unsigned Half     = 4,
     parameter int unsigned Patience = 1 << 20,
     localparam int unsigned PlaceBits = $clog2(Body + 1)
@@ -47,6 +47,7 @@ module vote_log #(
     localparam int unsigned PageWords = SlotLog > 8 ? 64 : Words;  // a smaller slot is within one
     localparam int unsigned Sectors = (Slots << SlotLog) >> 12;
     if (Body < 1) $error("vote_log: Body must be at least 1");
+    if (Attempts < 1) $error("vote_log: Attempts must be at least 1");
     if (SlotLog < 4 || SlotLog > 23 || 4 * Words > (1 << SlotLog)) $error("vote_log: a slot must hold a record");
     if (Slots < 2 || SlotBits + SlotLog > 24 || (Slots << SlotLog) % 4096 != 0)
         $error("vote_log: Slots must fill sectors, and have 24 bits of address");

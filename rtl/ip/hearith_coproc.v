@@ -15,9 +15,9 @@ module hearith_coproc #(
     parameter integer Groups = 64,  // running products, a power of two, 2 to 32768
     parameter integer Teeth = 4,  // of the comb, 4 or 8
     parameter integer W = 17,  // of cores 0 and 2: bits of a digit, 4 to 32
-    parameter integer V = 24,  // bits of a word, W to 2 W - 1
+    parameter integer V = 24,  // bits of a word, W to 2 W - 1, of core 2 to 4095
     parameter integer D = 2,  // delay of a digit of the quotient, 2 to 6, of core 2 to 4
-    parameter integer Digit = 256,  // of core 1: bits of a digit, a multiple of Width
+    parameter integer Digit = 256,  // of core 1: bits of a digit, a multiple of Width, at most 4095
     parameter integer Width = 128,  // bits of a word, a multiple of Tile
     parameter integer Tile = 16,  // bits of a multiplier's factors
     parameter integer StreamBits = 64  // bits of a beat, a multiple of 32

@@ -9,7 +9,7 @@
 `default_nettype none
 module hearith_dghv #(
     parameter integer Rounds = 2,  // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
-    parameter integer MemoryWords = 65536,  // words of 64 bits in the memory, from address 0 on: for whoever drives this
+    parameter integer MemoryWords = 65536,  // words of 64 bits in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
     parameter integer AddrWidth = 32,  // bits of a word's address, 9 to 32
     parameter integer Beats = 16,  // words of the longest burst: axi4_bursts
     parameter integer Bursts = 8,  // bursts under way

@@ -8,11 +8,11 @@
 // verilog_lint: waive-start explicit-parameter-storage-type  // plain Verilog has none for vectors
 `default_nettype none
 module hearith_mesa #(
-    parameter integer N = 1024,  // bits of n, a multiple of 4, 64 to 16384
-    parameter integer Stages = 6,  // ladders a branch
-    parameter integer W = 17,  // bits of a digit
-    parameter integer V = 23,  // bits of a word, W to 2 W - 1 (mod_exp_ladder)
-    parameter integer D = 2,  // delay of a digit of the quotient
+    parameter integer N = 1024,  // bits of n, a multiple of 4, 64 to 16384, in whole digits too
+    parameter integer Stages = 6,  // ladders a branch, 1 to N / 4, none without a bit of the exponent
+    parameter integer W = 17,  // bits of a digit, 4 to 32
+    parameter integer V = 23,  // bits of a word, W to 2 W - 1, ceil(W (D + 2) / V) (V - 1) below W (D + 2) (carry_resolve)
+    parameter integer D = 2,  // delay of a digit of the quotient, 2 to 6, W (D + 1) at most 3 N / 2 + 1
     parameter integer Exact = 1,  // dividers: from the low end (1), or restoring as in the paper (0)
     parameter integer StreamBits = 64  // bits of a beat, a multiple of 32, at most N / 2
 ) (

@@ -10,9 +10,9 @@
 module hearith_mesa_dual #(
     parameter integer N = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter integer Lanes = 10,  // exponentiators a branch
-    parameter integer W = 18,  // bits of a digit
-    parameter integer V = 24,  // bits of a word: multipliers take a digit and a word
-    parameter integer D = 2,  // delay of a digit of the quotient
+    parameter integer W = 18,  // bits of a digit, 4 to 32, at most N / 2
+    parameter integer V = 24,  // bits of a word, W to 255: multipliers take a digit and a word
+    parameter integer D = 2,  // delay of a digit of the quotient, 2 to 4
     parameter integer StreamBits = 64  // bits of a beat, a multiple of 32, at most N / 2
 ) (
     (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 aclk CLK" *)

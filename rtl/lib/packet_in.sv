@@ -40,6 +40,7 @@ module packet_in #(
 );
     if (StreamBits < 32 || StreamBits % 32 != 0) $error("packet_in: StreamBits must be a multiple of 32");
     if (Beats < 1) $error("packet_in: Beats must be at least 1");
+    if (Gapless > 1) $error("packet_in: Gapless is 0 or 1");
 
     localparam logic [15:0] Mark = 16'h4548;
     localparam int unsigned BeatBits = (Beats > 1) ? $clog2(Beats) : 1;

@@ -36,6 +36,7 @@ module packet_out #(
 );
     if (StreamBits < 32 || StreamBits % 32 != 0) $error("packet_out: StreamBits must be a multiple of 32");
     if (Beats < 1) $error("packet_out: Beats must be at least 1");
+    if (Gapless > 1) $error("packet_out: Gapless is 0 or 1");
 
     localparam logic [15:0] Mark = 16'h4548;
     localparam int unsigned BeatBits = (Beats > 1) ? $clog2(Beats) : 1;

@@ -14,11 +14,11 @@
 // stages that it is more, what the radix-2 multiplier that a branch shares takes for its two products.
 // Source: the MESA paper, [HDSST25], fig. 1 and 2.
 module mesa #(
-    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
-    parameter int unsigned Stages     = 6,     // ladders a branch
-    parameter int unsigned W          = 17,    // bits of a digit
-    parameter int unsigned V          = 23,    // bits of a word, W to 2 W - 1 (mod_exp_ladder)
-    parameter int unsigned D          = 2,     // delay of a digit of the quotient
+    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384, in whole digits too
+    parameter int unsigned Stages     = 6,     // ladders a branch, 1 to N / 4, none without a bit of the exponent
+    parameter int unsigned W          = 17,    // bits of a digit, 4 to 32
+    parameter int unsigned V          = 23,    // bits of a word, W to 2 W - 1, ceil(W (D + 2) / V) (V - 1) below W (D + 2) (carry_resolve)
+    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6, W (D + 1) at most 3 N / 2 + 1
     parameter int unsigned Exact      = 1,     // dividers: from the low end (1), or restoring as in the paper (0)
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
@@ -56,6 +56,12 @@ module mesa #(
 );
     if (Stages < 1 || Stages > N / 4) $error("mesa: Stages is 1 to N / 4");
     if (Exact > 1) $error("mesa: Exact is 0 or 1");
+    if (W * (D + 2) <= (W * (D + 2) + V - 1) / V * (V - 1)) begin : gen_bad_v
+        $error("mesa: V must be less, or W (D + 2) a multiple of it, for carry_resolve");
+    end
+    if (MtBits > 16384) $error("mesa: N in whole digits must be at most 16384");
+    if (W * (D + 1) > 3 * N / 2 + 1) $error("mesa: W (D + 1) must be at most 3 N / 2 + 1");
+    if ((Stages - 1) * ((N / 2 + Stages) / Stages) >= N / 2) $error("mesa: too many stages for the exponent");
 
     localparam int unsigned MtBits = (N + W - 1) / W * W;
     localparam int unsigned XBits = 2 * N + 2;

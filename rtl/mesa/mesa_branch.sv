@@ -63,6 +63,9 @@ module mesa_branch #(
     localparam int unsigned PowerBits = XWords * Span / Period;
 
     if ((Stages - 1) * Segment >= N / 2) $error("mesa_branch: too many stages for the exponent");
+    if (Span <= Period * (V - 1)) $error("mesa_branch: V must be less, or W (D + 2) a multiple of it, for carry_resolve");
+    // The multiplier scans XBits of the quotient.
+    if (QBits > XBits) $error("mesa_branch: W (D + 1) must be at most 3 N / 2 + 1");
 
     // Into Montgomery form, and the product after the division.
     logic entered_valid, entered_ready, quotient_valid, quotient_ready, product_valid, product_ready;

@@ -15,9 +15,9 @@
 module mesa_dual #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter int unsigned Lanes      = 10,    // exponentiators a branch
-    parameter int unsigned W          = 18,    // bits of a digit
-    parameter int unsigned V          = 24,    // bits of a word: multipliers take a digit and a word
-    parameter int unsigned D          = 2,     // delay of a digit of the quotient
+    parameter int unsigned W          = 18,    // bits of a digit, 4 to 32, at most N / 2
+    parameter int unsigned V          = 24,    // bits of a word, W to 255: multipliers take a digit and a word
+    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 4
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
     input  logic                  clk_i,
@@ -53,6 +53,8 @@ module mesa_dual #(
     input  logic                  m_axis_tready_i
 );
     if (Lanes < 1) $error("mesa_dual: Lanes must be at least 1");
+    // The register of the shape has 8 bits for it.
+    if (V > 255) $error("mesa_dual: V is at most 255");
 
     localparam int unsigned H = N / 2;
     localparam int unsigned MtBits = (H + W - 1) / W * W;

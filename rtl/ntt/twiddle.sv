@@ -26,6 +26,11 @@ module twiddle #(
     if (K < 2 || (K & (K - 1)) != 0 || (T != 0 && 4 * T % K != 0)) $error("twiddle: K is a power of two that divides 4 T");
     if (Exponent >= K || (T != 0 && Halvings > 2 * T)) $error("twiddle: Exponent is below K, Halvings at most 2 T");
 
+    // Of order K, a power of two: its power of half the order is -1.
+    if (T == 0 && ntt_pkg::power(Root, K / 2, ntt_pkg::modulus(A, B)) != ntt_pkg::modulus(A, B) - 66'd1) begin : gen_bad_root
+        $error("twiddle: Root is not of order K");
+    end
+
     // In halves, below 4 T.
     localparam int unsigned Halves = T == 0 ? 0 : (4 * T / K * Exponent + 4 * T - 2 * Halvings) % (4 * T);
 

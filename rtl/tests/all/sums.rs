@@ -3,7 +3,8 @@
 use crate::golden::{Core, below, number, odd, power};
 use crate::idle::{Module, Operation, items};
 use hearith_rtl::{
-    COND_SUB_6, COND_SUB_1024, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_5, WIDE_ADD_1024, WIDE_SUB_6, WIDE_SUB_1000,
+    COND_SUB_3, COND_SUB_6, COND_SUB_1024, MOD_ADD_3, MOD_ADD_5, MOD_ADD_1024, WIDE_ADD_3, WIDE_ADD_5, WIDE_ADD_1024,
+    WIDE_SUB_6, WIDE_SUB_1000,
 };
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -81,6 +82,17 @@ fn wide_conditional_subtractions() {
         let items: Vec<Vec<Integer>> = values.into_iter().map(|a| vec![a]).collect();
         check_cond_sub(&COND_SUB_1024, 17 + 1, &modulus, &items);
     }
+}
+
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn numbers_shorter_than_a_limb() {
+    for modulus in 1..8 {
+        let values = numbers(2 * modulus).into_iter().map(|a| vec![a]).collect::<Vec<_>>();
+        check_cond_sub(&COND_SUB_3, 1 + 1, &Integer::from(modulus), &values);
+        check_mod_add(&MOD_ADD_3, 1 + 2, &Integer::from(modulus), &pairs(&numbers(modulus)));
+    }
+    check_wide(&WIDE_ADD_3, 3, 1 + 1, false, &pairs(&numbers(8)));
 }
 
 fn check_wide(design: &'static Design, bits: u32, latency: u64, subtract: bool, items: &[Vec<Integer>]) {
