@@ -6,6 +6,7 @@ mod crypt;
 mod describe;
 mod engines;
 mod files;
+pub mod integers;
 mod keygen;
 mod parameters;
 

@@ -38,6 +38,8 @@ mod lattice;
 #[cfg(any(feature = "election", feature = "service"))]
 mod log;
 mod manual;
+#[cfg(feature = "dghv")]
+mod memory;
 mod openings;
 pub mod output;
 mod pair;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::dghv::integers::Width;
+
 /// `hearith dghv`.
 #[derive(Clone, Debug, Args)]
 pub struct Dghv {
@@ -71,12 +73,33 @@ pub struct DghvEncrypt {
     /// Bits, one a line, 0 or 1; - for standard input
     #[arg(value_name = "BITS")]
     pub input: PathBuf,
+    /// Integers instead of bits.
+    #[command(flatten)]
+    pub integers: DghvIntegers,
     /// The encrypted bits; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Believe the device that --engine names, whose sums are checked otherwise
     #[arg(long)]
     pub unchecked_device: bool,
+}
+
+/// What a line is instead of a bit.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct DghvIntegers {
+    /// Lines are integers of so many bits, 1 to 64, the lowest bit encrypted first
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(1..=i64::from(Width::MOST)))]
+    width: Option<u8>,
+    /// These integers may be negative: two's complement
+    #[arg(long, requires = "width")]
+    signed: bool,
+}
+
+impl DghvIntegers {
+    /// How integers are made up of bits, if lines are integers.
+    pub(crate) fn width(self) -> Option<Width> {
+        self.width.map(|bits| Width::new(bits, self.signed))
+    }
 }
 
 /// `hearith dghv add` and `hearith dghv multiply`.
@@ -105,6 +128,9 @@ pub struct DghvEvaluate {
     /// The circuit, in Bristol Fashion
     #[arg(long, value_name = "FILE")]
     pub circuit: PathBuf,
+    /// Memory to use at most, in MiB [default: what is available]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    pub memory: Option<u64>,
     /// Encrypted bits, a file for each input value of the circuit, its first wire first
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,
@@ -142,6 +168,9 @@ pub struct DghvDecrypt {
     /// The bits, one a line; - for standard output, which is the default
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
+    /// Integers instead of bits.
+    #[command(flatten)]
+    pub integers: DghvIntegers,
 }
 
 /// `hearith dghv inspect`.

@@ -17,30 +17,45 @@ const LONGEST: u64 = 64;
 /// # Errors
 /// A line that is neither 0 nor 1, with its number, which is all that is said of it; too many lines; an input that cannot be
 /// read.
-pub fn read(name: &str, mut input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Failure> {
+pub fn read(name: &str, input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Failure> {
+    lines(name, input, "neither 0 nor 1", |bits, text| {
+        let bit = match text {
+            b"0" => false,
+            b"1" => true,
+            _ => return None,
+        };
+        push(bits, bit);
+        Some(())
+    })
+}
+
+/// Reads an input line by line, each without the white space around it, and gives it to `take` with the bits that were there
+/// before. `wrong` is said of a line that it does not accept.
+pub(super) fn lines(
+    name: &str,
+    mut input: impl BufRead,
+    wrong: &str,
+    mut take: impl FnMut(&mut Zeroizing<Vec<bool>>, &[u8]) -> Option<()>,
+) -> Result<Zeroizing<Vec<bool>>, Failure> {
     let mut bits = Zeroizing::new(Vec::new());
     let mut text = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
-    loop {
+    for line in 1.. {
         text.clear();
         let read = (&mut input).take(LONGEST + 1).read_until(b'\n', &mut text);
-        match read.map_err(|error| Failure::reading(name, error))? {
-            0 => return Ok(bits),
-            _ if bits.len() == MOST_BITS => return Err(Failure::at(name, format!("more than {MOST_BITS} bits"))),
-            _ => {}
+        if read.map_err(|error| Failure::reading(name, error))? == 0 {
+            break;
         }
-        let bit = match text.trim_ascii() {
-            _ if text.len() as u64 > LONGEST => None,
-            b"0" => Some(false),
-            b"1" => Some(true),
-            _ => None,
-        };
-        let line = bits.len() + 1;
-        push(&mut bits, bit.ok_or_else(|| Failure::at(name, format!("line {line}: neither 0 nor 1")))?);
+        let taken = if text.len() as u64 > LONGEST { None } else { take(&mut bits, text.trim_ascii()) };
+        taken.ok_or_else(|| Failure::at(name, format!("line {line}: {wrong}")))?;
+        if bits.len() > MOST_BITS {
+            return Err(Failure::at(name, format!("more than {MOST_BITS} bits")));
+        }
     }
+    Ok(bits)
 }
 
 /// Adds a bit to a vector that leaves no copy behind when it grows.
-fn push(bits: &mut Zeroizing<Vec<bool>>, bit: bool) {
+pub(super) fn push(bits: &mut Zeroizing<Vec<bool>>, bit: bool) {
     if bits.len() == bits.capacity() {
         let mut longer = Zeroizing::new(Vec::with_capacity((2 * bits.len()).max(1024)));
         longer.extend_from_slice(bits);

@@ -11,6 +11,7 @@ use super::files::{Bits, BitsSink, public_key, rows_at_a_time};
 use crate::args::{DghvCombine, DghvEvaluate, DghvSwitch};
 use crate::failure::{Failure, name};
 use crate::input::open;
+use crate::memory;
 use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
@@ -106,29 +107,69 @@ pub(super) fn evaluate(
         }
         _ => Failure::at(&circuit_name, error.clone()),
     };
-    let rows = [inputs(command, &circuit, &keys)?];
-    let mut read: Vec<&Path> = command.input.iter().map(PathBuf::as_path).collect();
-    read.extend([command.key.as_path(), command.circuit.as_path()]);
-    let mut watch = Stopwatch::start();
     let progress = Progress::start("evaluating", Length::Steps);
     let advance = |done, all| progress.set_of(done, all);
     let evaluator = keys.evaluator().with_progress(&advance);
+    check_memory(command, &circuit_name, evaluator.memory(&circuit, 1))?;
+    let rows = vec![inputs(command, &circuit, &keys)?];
+    let mut read: Vec<&Path> = command.input.iter().map(PathBuf::as_path).collect();
+    read.extend([command.key.as_path(), command.circuit.as_path()]);
+    let mut watch = Stopwatch::start();
     let Work { recryptions, switches, level } = evaluator.work(&circuit, &rows).map_err(failed)?;
     let key = keys.at_level(level).unwrap_or(&keys.key);
-    let mut sink = BitsSink::create(&command.out, &read, key, circuit.output_bits() as u64)?;
-    let outputs = watch.compute(|| evaluator.evaluate(&circuit, &rows)).map_err(failed)?.concat();
-    if outputs.iter().any(|output| output.key_id() != key.id()) {
-        return Err(Failure::at(&circuit_name, "an input's noise is not what its file says: tampered with"));
-    }
-    sink.write(&outputs)?;
+    let outputs = circuit.output_bits() as u64;
+    let mut sink = BitsSink::create(&command.out, &read, key, outputs)?;
+    let mut give = |_, bits: Vec<Ciphertext>| match bits.iter().all(|bit| bit.key_id() == key.id()) {
+        true => sink.write(&bits).map_err(Ended::Written),
+        false => Err(Ended::Tampered),
+    };
+    watch.compute(|| evaluator.evaluate_into(&circuit, rows, &mut give)).map_err(|ended| match ended {
+        Ended::Computing(error) => failed(error),
+        Ended::Written(failure) => failure,
+        Ended::Tampered => Failure::at(&circuit_name, "an input's noise is not what its file says: tampered with"),
+    })?;
     sink.finish()?;
     drop(progress);
     let mut note = format!("{} gates, {} of them AND; {recryptions} recryptions", circuit.gates(), circuit.ands());
     if keys.ladder.is_some() {
         note += &format!(", {switches} switches down to level {level}");
     }
-    session.report(&watch.stop("evaluate", circuit.input_bits() as u64, outputs.len() as u64, Some(note)));
+    session.report(&watch.stop("evaluate", circuit.input_bits() as u64, outputs, Some(note)));
     Ok(())
+}
+
+/// How an evaluation ends before its end.
+enum Ended {
+    Computing(Error),
+    Written(Failure),
+    Tampered,
+}
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        Ended::Computing(error)
+    }
+}
+
+/// Rejects a circuit for which there is not enough memory.
+fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<(), Failure> {
+    let (there, note) = match command.memory {
+        Some(mebibytes) => (Some(mebibytes << 20), "--memory allows more"),
+        None => (memory::available(), "--memory sets another bound"),
+    };
+    match there {
+        Some(there) if needed > there => {
+            let what =
+                format!("evaluating it takes {} of memory, and {} may be used", mebibytes(needed), mebibytes(there));
+            Err(Failure::at(circuit, what).noting(note))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A number of bytes in MiB, rounded up.
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
 /// Brings a file down the key's ladder.

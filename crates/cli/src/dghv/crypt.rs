@@ -3,9 +3,9 @@
 use hearith_dghv::InsecureHistoricalParameters;
 use zeroize::Zeroizing;
 
-use super::bits;
 use super::engines::Encryptor;
 use super::files::{Bits, BitsSink, private_key, public_key, rows_at_a_time};
+use super::{bits, integers};
 use crate::args::{DghvDecrypt, DghvEncrypt};
 use crate::failure::Failure;
 use crate::input::open;
@@ -22,7 +22,10 @@ pub(super) fn encrypt(
 ) -> Result<(), Failure> {
     let key = public_key(session, &command.key, insecure)?.key;
     let (file, input) = open(&command.input)?;
-    let bits = bits::read(&file, input)?;
+    let bits = match command.integers.width() {
+        Some(width) => integers::read(&file, input, width)?,
+        None => bits::read(&file, input)?,
+    };
     let rows = bits.len() as u64;
     let mut encryptor = Encryptor::open(session, &key, session.trust(command.unchecked_device)?)?;
     let mut sink = BitsSink::create(&command.out, &[&command.key, &command.input], &key, rows)?;
@@ -50,10 +53,14 @@ pub(super) fn decrypt(
 ) -> Result<(), Failure> {
     let key = private_key(&command.key, insecure)?;
     let mut input = Bits::of_private(&command.input, &key)?;
+    let rows = input.rows();
+    let width = command.integers.width();
+    if let Some(bits) = width.map(|width| width.bits() as u64).filter(|bits| !rows.is_multiple_of(*bits)) {
+        return Err(Failure::at(&input.name, format!("{rows} bits are no whole number of integers of {bits}")));
+    }
     let mut output = Output::create(&command.out, &[&command.key, &command.input])?;
 
     let mut watch = Stopwatch::start();
-    let rows = input.rows();
     let progress = Progress::start("decrypting", Length::Rows(rows));
     let mut decrypted: Vec<Zeroizing<Vec<bool>>> = Vec::new();
     let mut done = 0;
@@ -65,7 +72,14 @@ pub(super) fn decrypt(
         progress.set(done, done);
     }
     input.finish()?;
-    decrypted.iter().try_for_each(|bits| bits::write(&mut output, bits))?;
+    match width {
+        None => decrypted.iter().try_for_each(|bits| bits::write(&mut output, bits))?,
+        Some(width) => {
+            let mut all = Zeroizing::new(Vec::with_capacity(decrypted.iter().map(|bits| bits.len()).sum()));
+            decrypted.iter().for_each(|bits| all.extend_from_slice(bits));
+            integers::write(&mut output, &all, width)?;
+        }
+    }
     output.commit()?;
     drop(progress);
     session.report(&watch.stop("decrypt", rows, rows, None));

@@ -136,6 +136,85 @@ fn a_circuit_is_computed_on_encrypted_bits() {
     }
 }
 
+/// A circuit of four inputs and so many outputs, each the sum of two inputs. If `held`, the first output is the last one's
+/// complement, so that all others wait for it.
+fn many_outputs(outputs: usize, held: bool) -> String {
+    let last = 3 + outputs;
+    let mut text = format!("{outputs} {}\n1 4\n1 {outputs}\n\n", last + 1);
+    for wire in 4..=last {
+        match held && wire == 4 {
+            true => text += &format!("1 1 {last} 4 INV\n"),
+            false => text += &format!("2 1 {} {} {wire} XOR\n", wire % 4, (wire + 1) % 4),
+        }
+    }
+    text
+}
+
+#[test]
+fn outputs_take_no_memory_once_they_are_written() {
+    let place = encrypted("short");
+    for (name, held) in [("given", false), ("held", true)] {
+        place.write(&format!("{name}.txt"), many_outputs(1500, held));
+    }
+    let line = |name: &str, memory: u32| {
+        format!(
+            "evaluate --threads 2 --memory {memory} --key short/public.dghv --circuit {name}.txt b.dghv --out c.dghv"
+        )
+    };
+    // 1500 ciphertexts are 27 MB; those that wait for none are written 16 MiB at a time.
+    let refused = "held.txt: evaluating it takes 28 MiB of memory, and 24 MiB may be used (--memory allows more)";
+    fails(&place, &line("held", 24), refused);
+    for (name, memory) in [("given", 24), ("held", 28)] {
+        place.ok(&insecure(&line(name, memory)));
+        let decrypted = place.ok(&insecure("decrypt --key short/private.dghv c.dghv")).text();
+        // Sums of neighbours among 0, 1, 0, 1.
+        let expected = if name == "held" { format!("0\n{}", "1\n".repeat(1499)) } else { "1\n".repeat(1500) };
+        assert_eq!(decrypted, expected, "{name}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_address_space_is_refused_beforehand() {
+    let place = encrypted("short");
+    place.write("held.txt", many_outputs(60_000, true));
+    let line = insecure("evaluate --key short/public.dghv --circuit held.txt b.dghv --out c.dghv");
+    let before = place.files();
+    let program = place.command(line.split_whitespace());
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -v 900000 && exec \"$0\" \"$@\""]).current_dir(place.path());
+    limited.arg(program.get_program()).args(program.get_args());
+    let run = Run::of(limited.output().unwrap());
+    run.failed("a limit of the address space", "held.txt: evaluating it takes 1");
+    assert!(run.stderr.ends_with(" MiB may be used (--memory sets another bound)\n"), "{}", run.stderr);
+    assert_eq!(place.files(), before);
+}
+
+#[test]
+fn integers_go_in_and_out() {
+    let place = place();
+    place.write("adder4.txt", library::adder(4).to_string());
+    place.write("x.txt", "13\n");
+    place.write("y.txt", "6\n");
+    for name in ["x", "y"] {
+        place.ok(&insecure(&format!("encrypt --width 4 --key cnt/public.dghv {name}.txt --out {name}.dghv")));
+    }
+    place.ok(&insecure("evaluate --key cnt/public.dghv --circuit adder4.txt x.dghv y.dghv --out s.dghv"));
+    assert_eq!(place.ok(&insecure("decrypt --width 5 --key cnt/private.dghv s.dghv")).text(), "19\n");
+    assert_eq!(place.ok(&insecure("decrypt --width 5 --signed --key cnt/private.dghv s.dghv")).text(), "-13\n");
+    assert_eq!(place.ok(&insecure("decrypt --key cnt/private.dghv s.dghv")).text(), "1\n1\n0\n0\n1\n");
+    place.write("z.txt", "-2147483648\n2147483647\n-1\n");
+    place.ok(&insecure("encrypt --width 32 --signed --key short/public.dghv z.txt --out z.dghv"));
+    let decrypt = "decrypt --width 32 --signed --key short/private.dghv z.dghv";
+    assert_eq!(place.ok(&insecure(decrypt)).text(), place.read("z.txt"));
+    let encrypt = |width: &str| format!("encrypt {width} --key short/public.dghv z.txt --out c.dghv");
+    fails(&place, &encrypt("--width 32"), "z.txt: line 1: not an integer from 0 to 4294967295");
+    fails(&place, &encrypt("--width 31 --signed"), "z.txt: line 1: not an integer from -1073741824 to 1073741823");
+    let refused = "s.dghv: 5 bits are no whole number of integers of 4";
+    fails(&place, "decrypt --width 4 --key cnt/private.dghv s.dghv --out c.txt", refused);
+    let run = place.run(&insecure(&encrypt("--width 65")));
+    assert_eq!(run.status, Some(2), "{}", run.stderr);
+}
+
 #[test]
 fn without_recryption_circuits_are_shallow() {
     let place = encrypted("short");
@@ -435,6 +514,12 @@ fn circuits_that_are_none() {
     fails(&place, &evaluate("a.dghv"), "bad.txt: the circuit's input values and the files given differ: 2 and 1");
     circuit("1 8\n2 4 3\n1 1\n\n2 1 0 4 7 AND\n");
     fails(&place, &evaluate("a.dghv b.dghv"), "b.dghv: 4 rows, and input value 2 of the circuit has 3 bits");
+    circuit("1 9\n4 4 1\n\n2 1 0 4 8 AND\n");
+    fails(
+        &place,
+        &evaluate("a.dghv b.dghv"),
+        "bad.txt: line 2: this is the older Bristol Format: Bristol Fashion has ",
+    );
     circuit("");
     fails(&place, &evaluate("a.dghv b.dghv"), "bad.txt: line ");
     fails(&place, &evaluate("a.dghv").replace("bad.txt", "missing.txt"), "missing.txt: cannot read: No such file");

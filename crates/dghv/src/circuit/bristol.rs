@@ -12,6 +12,8 @@
 //! The first wires are the inputs, the last ones the outputs. The kinds are `XOR`, `AND`, `INV`, `EQW` (a copy), `EQ` (what it
 //! reads is not a wire but the constant 0 or 1) and `MAND` (as many ANDs as it has outputs: the first half of what it reads with
 //! the second). Gates may come in any order that has no loop; empty lines are skipped.
+//!
+//! The older Bristol Format, with one line for the bits of two inputs and of the output, is rejected by name.
 
 use super::{Circuit, CircuitError, CircuitErrorKind as Kind, Gate, MAX_WIRES};
 use std::fmt::{self, Display, Write};
@@ -30,7 +32,11 @@ impl Circuit {
         let mut header = || lines.next().ok_or(CircuitError::new(last, Kind::NoHeader));
         let counts = header()?;
         let [gates, wires] = counts.numbers()?.try_into().map_err(|_| counts.words(2))?;
-        let (inputs, outputs) = (header()?.values(wires, 0)?, header()?.values(wires, 1)?);
+        let (first, second) = (header()?, header());
+        if second.as_ref().is_ok_and(|second| first.is_old_header(second)) {
+            return Err(first.error(Kind::OldFormat));
+        }
+        let (inputs, outputs) = (first.values(wires, 0)?, second?.values(wires, 1)?);
 
         let mut driven = Driven::new(wires, inputs.iter().sum());
         let mut parsed = Vec::new();
@@ -131,6 +137,12 @@ impl<'a> Line<'a> {
 
     fn numbers(&self) -> Result<Vec<usize>, CircuitError> {
         self.split().map(|word| self.number(word)).collect()
+    }
+
+    /// Whether this line and the next are those of the older format: the bits of two inputs and of an output, and then gates.
+    fn is_old_header(&self, next: &Line<'_>) -> bool {
+        let is_gate = next.split().next_back().is_some_and(|word| ["XOR", "AND", "INV"].contains(&word));
+        is_gate && self.split().count() == 3 && self.numbers().is_ok()
     }
 
     /// The bits of each value of a line that says inputs or outputs.

@@ -185,13 +185,6 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
         Descending { bits, levels, switches: 0 }
     }
 
-    /// What a circuit makes of some rows; all results are at one level.
-    fn run(&mut self, circuit: &Circuit, rows: Vec<Vec<B::Bit>>) -> Result<Vec<Vec<B::Bit>>, Error> {
-        let mut results = circuit.evaluate(self, rows)?;
-        self.gather(&mut results)?;
-        Ok(results)
-    }
-
     /// Brings the operands of each pair to the level that both need.
     fn meet(
         &mut self,
@@ -236,14 +229,16 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
         Ok(())
     }
 
-    /// Brings all rows down to the lowest level among them, so that they are bits of one key.
-    fn gather(&mut self, rows: &mut [Vec<B::Bit>]) -> Result<(), Error> {
-        let lowest = rows.iter().flatten().map(|bit| self.bits.place(bit).level).max().unwrap_or(0);
-        for level in 0..lowest {
+    /// Brings bits down to a level.
+    fn lower_all(&mut self, bits: &mut [B::Bit], level: usize) -> Result<(), Error> {
+        for from in 0..level {
             let mut above: Vec<&mut B::Bit> =
-                rows.iter_mut().flatten().filter(|bit| self.bits.place(bit).level == level).collect();
+                bits.iter_mut().filter(|bit| self.bits.place(bit).level == from).collect();
+            if above.is_empty() {
+                continue;
+            }
             self.switches += above.len();
-            let lowered = self.bits.lower(level, &above.iter().map(|bit| &**bit).collect::<Vec<_>>())?;
+            let lowered = self.bits.lower(from, &above.iter().map(|bit| &**bit).collect::<Vec<_>>())?;
             above.iter_mut().zip(lowered).for_each(|(bit, lowered)| **bit = lowered);
         }
         Ok(())
@@ -274,24 +269,43 @@ impl<B: Levelled<Error = Error>> Bits for Descending<'_, B> {
     }
 }
 
-/// How many switches the evaluation of these rows takes, and the level of its results.
+/// How many switches the evaluation of these rows takes, so many gates at a time, and the level of its results.
 ///
 /// # Errors
 /// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is not long enough, and for bits of other keys.
-pub(super) fn plan(levels: Levels<'_>, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<(usize, usize), Error> {
-    let places = |row: &Vec<Ciphertext>| row.iter().map(|bit| Place::of(levels, bit)).collect::<Result<_, _>>();
-    let places = rows.iter().map(places).collect::<Result<_, _>>()?;
-    let mut descending = Descending::new(Planned(levels), levels);
-    let results = descending.run(circuit, places)?;
-    Ok((descending.switches, results.iter().flatten().map(|place| place.level).next().unwrap_or(0)))
-}
-
-/// Evaluates a batch of rows; all results are at one level. `step` is told of every product and every switch.
-pub(super) fn evaluate(
+pub(super) fn plan(
     levels: Levels<'_>,
     circuit: &Circuit,
     rows: &[Vec<Ciphertext>],
+    piece: usize,
+) -> Result<(usize, usize), Error> {
+    let places = |row: &Vec<Ciphertext>| row.iter().map(|bit| Place::of(levels, bit)).collect::<Result<_, _>>();
+    let places = rows.iter().map(places).collect::<Result<_, _>>()?;
+    let mut descending = Descending::new(Planned(levels), levels);
+    let mut results: Vec<Place> = Vec::new();
+    circuit.evaluate_in_pieces(&mut descending, places, piece, |_, _, bits| -> Result<(), Error> {
+        results.extend(bits);
+        Ok(())
+    })?;
+    // All results are given at the lowest level that one of them needs.
+    let lowest = results.iter().map(|place| place.level).max().unwrap_or(0);
+    descending.lower_all(&mut results, lowest)?;
+    Ok((descending.switches, lowest))
+}
+
+/// Evaluates a batch of rows, so many gates at a time, and gives all results at the level that was planned. `step` is told of
+/// every product and every switch.
+pub(super) fn evaluate<E: From<Error>>(
+    levels: Levels<'_>,
+    circuit: &Circuit,
+    rows: Vec<Vec<Ciphertext>>,
+    (level, piece): (usize, usize),
     step: &mut dyn FnMut(usize),
-) -> Result<Vec<Vec<Ciphertext>>, Error> {
-    Descending::new(Encrypted { levels, step }, levels).run(circuit, rows.to_vec())
+    give: &mut dyn FnMut(usize, Vec<Ciphertext>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut descending = Descending::new(Encrypted { levels, step }, levels);
+    circuit.evaluate_in_pieces(&mut descending, rows, piece, |descending, row, mut bits| {
+        descending.lower_all(&mut bits, level)?;
+        give(row, bits)
+    })
 }

@@ -6,6 +6,11 @@ use crate::{Ciphertext, Error, ErrorKind, Ladder, PublicKey, RecryptionKey, nois
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
+/// Bytes of the results that are computed at a time.
+const PIECE_BYTES: usize = 16 << 20;
+/// Gates that are evaluated at a time, at least: enough for every core.
+const LEAST_PIECE: usize = 16;
+
 /// Evaluates circuits on ciphertexts of one public key.
 ///
 /// With neither a ladder nor a recryption key it goes as far as the noise allows. With a ladder, bits go down its rungs where that leaves
@@ -60,24 +65,61 @@ impl<'a> Evaluator<'a> {
     /// With the row: [`ErrorKind::Inputs`] for another number of bits, [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
     /// Without one [`ErrorKind::NoiseExhausted`] if the circuit is too deep to be evaluated without recryption.
     pub fn evaluate(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Vec<Vec<Ciphertext>>, Error> {
-        self.check_rows(circuit, rows)?;
-        if let Some((levels, work)) = self.descent(circuit, rows)? {
+        let mut results: Vec<Vec<Ciphertext>> = vec![Vec::new(); rows.len()];
+        self.evaluate_into(circuit, rows.to_vec(), &mut |row, outputs| -> Result<(), Error> {
+            results[row].extend(outputs);
+            Ok(())
+        })?;
+        Ok(results)
+    }
+
+    /// The same, but that results are given as they are computed: the outputs of each row in order, some at a time, with the
+    /// number of their row. So those that nothing waits for take no memory; [`Evaluator::memory`] says how much is needed.
+    ///
+    /// # Errors
+    /// As [`Evaluator::evaluate`], and those of `give`.
+    pub fn evaluate_into<E: From<Error>>(
+        &self,
+        circuit: &Circuit,
+        mut rows: Vec<Vec<Ciphertext>>,
+        give: &mut dyn FnMut(usize, Vec<Ciphertext>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.check_rows(circuit, &rows)?;
+        let piece = self.piece(rows.len());
+        if let Some((levels, work)) = self.descent(circuit, &rows)? {
             let mut steps = Steps::new((circuit.ands() * rows.len() + work.switches) as u64, self.progress);
-            return descending::evaluate(levels, circuit, rows, &mut |done| steps.add(done));
+            let step = &mut |done| steps.add(done);
+            return descending::evaluate(levels, circuit, rows, (work.level, piece), step, give);
         }
         let Some(key) = self.recryption else {
             let all = (circuit.ands() * rows.len()) as u64;
-            return circuit.evaluate(
-                &mut Encrypted { public: self.public, steps: Steps::new(all, self.progress) },
-                rows.to_vec(),
-            );
+            let mut encrypted = Encrypted { public: self.public, steps: Steps::new(all, self.progress) };
+            return circuit.evaluate_in_pieces(&mut encrypted, rows, piece, |_, row, bits| give(row, bits));
         };
-        let plan = self.plan(circuit, rows, key);
+        let plan = self.plan(circuit, &rows, key);
         let all = (circuit.ands() * rows.len() + plan.recryptions) as u64;
         let encrypted = Encrypted { public: self.public, steps: Steps::new(all, self.progress) };
         let mut refreshing = Refreshing::new(WithKey { encrypted, key }, key);
-        let rows = if plan.inputs { refreshing.refresh_inputs(rows)? } else { rows.to_vec() };
-        circuit.evaluate(&mut refreshing, rows)
+        if plan.inputs {
+            refreshing.refresh_inputs(&mut rows, piece)?;
+        }
+        circuit.evaluate_in_pieces(&mut refreshing, rows, piece, |_, row, bits| give(row, bits))
+    }
+
+    /// Gates of a level that are evaluated at a time, in so many rows: some 16 MiB of results.
+    fn piece(&self, rows: usize) -> usize {
+        (PIECE_BYTES / (8 * self.public.parameters().limbs() * rows.max(1))).max(LEAST_PIECE)
+    }
+
+    /// Bytes that an evaluation of so many rows takes at most: inputs, what gates wait for, and outputs that are not given yet.
+    /// The keys and what is prepared from them are not counted.
+    pub fn memory(&self, circuit: &Circuit, rows: usize) -> u64 {
+        let ciphertext = 8 * self.public.parameters().limbs() as u64;
+        let held = circuit.most_held(self.piece(rows)) as u64;
+        let wires = (size_of::<Option<Ciphertext>>() + size_of::<Option<f64>>()) as u64 * circuit.wires() as u64;
+        // Beside them, on each core, a product and its transforms.
+        let working = 32 * ciphertext * rayon::current_num_threads() as u64;
+        (rows as u64).saturating_mul(held.saturating_mul(ciphertext).saturating_add(wires)).saturating_add(working)
     }
 
     /// How many recryptions the evaluation of these rows takes; none without a recryption key, or where a ladder is enough.
@@ -114,7 +156,7 @@ impl<'a> Evaluator<'a> {
         let levels = self.levels();
         let recrypts =
             || rows.iter().flatten().all(|bit| bit.key_id() == self.public.id()) && self.recryption.is_some();
-        match descending::plan(levels, circuit, rows) {
+        match descending::plan(levels, circuit, rows, self.piece(rows.len())) {
             Ok((switches, level)) => Ok(Some((levels, Work { recryptions: 0, switches, level }))),
             Err(error) if matches!(error.kind(), ErrorKind::NoiseExhausted { .. }) && recrypts() => Ok(None),
             Err(error) => Err(error),
@@ -139,8 +181,11 @@ impl<'a> Evaluator<'a> {
         let noise: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(Ciphertext::noise).collect()).collect();
         let count = |inputs: bool| {
             let mut refreshing = Refreshing::new(Noise, key);
-            let Ok(start) = if inputs { refreshing.refresh_inputs(&noise) } else { Ok(noise.clone()) };
-            let Ok(_) = circuit.evaluate(&mut refreshing, start);
+            let (mut start, piece) = (noise.clone(), self.piece(rows.len()));
+            if inputs {
+                let Ok(()) = refreshing.refresh_inputs(&mut start, piece);
+            }
+            let Ok(()) = circuit.evaluate_in_pieces(&mut refreshing, start, piece, |_, _, _| Ok::<(), Infallible>(()));
             Plan { inputs, recryptions: refreshing.recryptions }
         };
         let (late, early) = (count(false), count(true));
@@ -322,8 +367,12 @@ impl<R: Recrypt> Refreshing<R> {
         Refreshing { bits, limit: RecryptionKey::noise_limit(key.parameters()), fresh: key.noise(), recryptions: 0 }
     }
 
-    fn refresh_inputs(&mut self, rows: &[Vec<R::Bit>]) -> Result<Vec<Vec<R::Bit>>, R::Error> {
-        rows.iter().map(|row| self.recrypt(&row.iter().collect::<Vec<_>>())).collect()
+    fn refresh_inputs(&mut self, rows: &mut [Vec<R::Bit>], piece: usize) -> Result<(), R::Error> {
+        for bits in rows.iter_mut().flat_map(|row| row.chunks_mut(piece)) {
+            let fresh = self.recrypt(&bits.iter().collect::<Vec<_>>())?;
+            bits.iter_mut().zip(fresh).for_each(|(bit, fresh)| *bit = fresh);
+        }
+        Ok(())
     }
 
     fn recrypt(&mut self, bits: &[&R::Bit]) -> Result<Vec<R::Bit>, R::Error> {

@@ -46,6 +46,11 @@ pub enum CircuitErrorKind {
     /// The text ends before the three lines that say what follows.
     #[error("the text ends before it says gates and wires, inputs and outputs")]
     NoHeader,
+    /// The header of the older format.
+    #[error(
+        "this is the older Bristol Format: Bristol Fashion has a line for the inputs and one for the outputs, each with how many values there are and the bits of each"
+    )]
+    OldFormat,
     /// What should be a count or a wire is none.
     #[error("a number is expected, not {0}")]
     NotANumber(String),

@@ -2,6 +2,7 @@
 
 use super::{Circuit, Gate};
 use std::convert::Infallible;
+use std::ops::Range;
 
 /// Bits that circuits are evaluated over. What a level asks for comes in one call, for all rows of a batch: so implementations
 /// spread it over cores.
@@ -65,6 +66,23 @@ impl Circuit {
     /// # Panics
     /// If a row has another number of bits.
     pub fn evaluate<A: Bits>(&self, bits: &mut A, rows: Vec<Vec<A::Bit>>) -> Result<Vec<Vec<A::Bit>>, A::Error> {
+        let mut results: Vec<Vec<A::Bit>> = rows.iter().map(|_| Vec::with_capacity(self.output_bits())).collect();
+        self.evaluate_in_pieces(bits, rows, usize::MAX, |_, row, outputs| -> Result<(), A::Error> {
+            results[row].extend(outputs);
+            Ok(())
+        })?;
+        Ok(results)
+    }
+
+    /// The same, `piece` gates of a level at a time. Output bits are given with their row as soon as they and all before them are
+    /// there, in order, at most `piece` in a call, and kept no longer than gates need them.
+    pub(crate) fn evaluate_in_pieces<A: Bits, E: From<A::Error>>(
+        &self,
+        bits: &mut A,
+        rows: Vec<Vec<A::Bit>>,
+        piece: usize,
+        mut give: impl FnMut(&mut A, usize, Vec<A::Bit>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let count = rows.len();
         let mut wires = Wires(Vec::with_capacity(count * self.wires));
         for row in rows {
@@ -72,20 +90,59 @@ impl Circuit {
             wires.0.extend(row.into_iter().map(Some));
             wires.0.resize_with(wires.0.len() + self.wires - self.input_bits(), || None);
         }
-        let mut uses = self.uses();
-        for level in self.levels() {
-            self.evaluate_level(bits, level, count, &mut wires)?;
-            for wire in level.iter().flat_map(|gate| gate.reads()) {
-                uses[wire] -= 1;
-                if uses[wire] == 0 {
-                    (0..count).for_each(|row| wires.0[row * self.wires + wire] = None);
+        let mut held = Held::new(self);
+        let drop_unused = |wires: &mut Wires<A::Bit>, unused: &[usize]| {
+            unused.iter().for_each(|&wire| (0..count).for_each(|row| wires.0[row * self.wires + wire] = None));
+        };
+        drop_unused(&mut wires, &held.begin());
+        let mut step = |bits: &mut A, gates: &[Gate]| -> Result<(), E> {
+            self.evaluate_gates(bits, gates, count, &mut wires)?;
+            drop_unused(&mut wires, &held.pass(gates));
+            loop {
+                let ready = held.ready(piece);
+                if ready.is_empty() {
+                    return Ok(());
                 }
+                for row in 0..count {
+                    let output = |wire: usize| {
+                        let bit = &mut wires.0[row * self.wires + wire];
+                        let bit = if held.is_last(wire) { bit.take() } else { bit.clone() };
+                        bit.expect("an output that is ready is there")
+                    };
+                    let outputs = ready.clone().map(output).collect();
+                    give(bits, row, outputs)?;
+                }
+                held.given(ready);
+            }
+        };
+        // Outputs that are inputs, and circuits without gates.
+        step(bits, &[])?;
+        self.levels().flat_map(|level| level.chunks(piece)).try_for_each(|gates| step(bits, gates))
+    }
+
+    /// Bits of a row that [`Circuit::evaluate_in_pieces`] holds at a time, at most.
+    pub(crate) fn most_held(&self, piece: usize) -> usize {
+        let mut held = Held::new(self);
+        let mut now = self.input_bits();
+        let mut most = now;
+        now -= held.begin().len();
+        for gates in std::iter::once(&[][..]).chain(self.levels().flat_map(|level| level.chunks(piece))) {
+            now += gates.len();
+            most = most.max(now);
+            now -= held.pass(gates).len();
+            loop {
+                let ready = held.ready(piece);
+                if ready.is_empty() {
+                    break;
+                }
+                // What is given and read again later is there twice.
+                let last = ready.clone().filter(|&wire| held.is_last(wire)).count();
+                most = most.max(now + ready.len() - last);
+                now -= last;
+                held.given(ready);
             }
         }
-        let outputs = self.wires - self.output_bits()..self.wires;
-        Ok((0..count)
-            .map(|row| outputs.clone().map(|wire| wires.get(row * self.wires + wire).clone()).collect())
-            .collect())
+        most
     }
 
     /// Evaluates the circuit on truth values.
@@ -97,17 +154,18 @@ impl Circuit {
         rows.pop().unwrap_or_default()
     }
 
-    fn evaluate_level<A: Bits>(
+    /// Evaluates gates of one level.
+    fn evaluate_gates<A: Bits>(
         &self,
         bits: &mut A,
-        level: &[Gate],
+        gates: &[Gate],
         rows: usize,
         wires: &mut Wires<A::Bit>,
     ) -> Result<(), A::Error> {
         let (mut xors, mut ands, mut nots) = (Asked::default(), Asked::default(), Asked::default());
         for row in 0..rows {
             let at = |wire: u32| row * self.wires + wire as usize;
-            for &gate in level {
+            for &gate in gates {
                 match gate {
                     Gate::Xor { a, b, out } => xors.push((at(a), at(b)), at(out)),
                     Gate::And { a, b, out } => ands.push((at(a), at(b)), at(out)),
@@ -131,13 +189,65 @@ impl Circuit {
         }
         Ok(())
     }
+}
 
-    /// How many times each wire is read, an output once more.
-    fn uses(&self) -> Vec<usize> {
-        let mut uses = vec![0; self.wires];
-        let reads = self.gates.iter().flat_map(|gate| gate.reads());
-        reads.chain(self.wires - self.output_bits()..self.wires).for_each(|wire| uses[wire] += 1);
-        uses
+/// Which wires of a row hold a bit that is still needed, as gates are passed.
+struct Held<'a> {
+    circuit: &'a Circuit,
+    /// How many times each wire will be read, an output once more.
+    uses: Vec<u32>,
+    driven: Vec<bool>,
+    /// The next output wire to be given.
+    next: usize,
+}
+
+impl<'a> Held<'a> {
+    fn new(circuit: &'a Circuit) -> Self {
+        let first = circuit.wires - circuit.output_bits();
+        let mut uses = vec![0; circuit.wires];
+        circuit.gates.iter().flat_map(|gate| gate.reads()).chain(first..circuit.wires).for_each(|wire| uses[wire] += 1);
+        let mut driven = vec![false; circuit.wires];
+        driven[..circuit.input_bits()].fill(true);
+        Held { circuit, uses, driven, next: first }
+    }
+
+    /// Inputs that nothing reads.
+    fn begin(&self) -> Vec<usize> {
+        (0..self.circuit.input_bits()).filter(|&wire| self.uses[wire] == 0).collect()
+    }
+
+    /// Wires that nothing needs any more once these gates are evaluated.
+    fn pass(&mut self, gates: &[Gate]) -> Vec<usize> {
+        let mut unused = Vec::new();
+        for gate in gates {
+            self.driven[gate.out()] = true;
+            if self.uses[gate.out()] == 0 {
+                unused.push(gate.out());
+            }
+            for wire in gate.reads() {
+                self.uses[wire] -= 1;
+                if self.uses[wire] == 0 {
+                    unused.push(wire);
+                }
+            }
+        }
+        unused
+    }
+
+    /// Outputs that can be given now, at most so many.
+    fn ready(&self, most: usize) -> Range<usize> {
+        let there = self.driven[self.next..].iter().take(most).take_while(|&&driven| driven).count();
+        self.next..self.next + there
+    }
+
+    /// Whether no gate reads an output any more.
+    fn is_last(&self, wire: usize) -> bool {
+        self.uses[wire] == 1
+    }
+
+    fn given(&mut self, outputs: Range<usize>) {
+        self.next = outputs.end;
+        outputs.for_each(|wire| self.uses[wire] -= 1);
     }
 }
 
@@ -186,5 +296,100 @@ impl Bits for Plain {
 
     fn and(&mut self, wires: &mut Wires<bool>, pairs: &[(usize, usize)]) -> Result<Vec<bool>, Infallible> {
         Ok(pairs.iter().map(|&(a, b)| wires.get(a) & wires.get(b)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::library;
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    /// Truth values that count how many of them there are.
+    #[derive(Default)]
+    struct Counted {
+        now: Rc<Cell<usize>>,
+        most: Rc<Cell<usize>>,
+    }
+
+    struct One {
+        value: bool,
+        counts: [Rc<Cell<usize>>; 2],
+    }
+
+    impl Counted {
+        fn bit(&self, value: bool) -> One {
+            self.now.set(self.now.get() + 1);
+            self.most.set(self.most.get().max(self.now.get()));
+            One { value, counts: [self.now.clone(), self.most.clone()] }
+        }
+    }
+
+    impl Clone for One {
+        fn clone(&self) -> Self {
+            let [now, most] = self.counts.clone();
+            Counted { now, most }.bit(self.value)
+        }
+    }
+
+    impl Drop for One {
+        fn drop(&mut self) {
+            self.counts[0].set(self.counts[0].get() - 1);
+        }
+    }
+
+    impl Bits for Counted {
+        type Bit = One;
+        type Error = Infallible;
+
+        fn constant(&mut self, value: bool) -> Result<One, Infallible> {
+            Ok(self.bit(value))
+        }
+
+        fn not(&mut self, wires: &mut Wires<One>, of: &[usize]) -> Result<Vec<One>, Infallible> {
+            Ok(of.iter().map(|&a| self.bit(!wires.get(a).value)).collect())
+        }
+
+        fn xor(&mut self, wires: &mut Wires<One>, pairs: &[(usize, usize)]) -> Result<Vec<One>, Infallible> {
+            Ok(pairs.iter().map(|&(a, b)| self.bit(wires.get(a).value ^ wires.get(b).value)).collect())
+        }
+
+        fn and(&mut self, wires: &mut Wires<One>, pairs: &[(usize, usize)]) -> Result<Vec<One>, Infallible> {
+            Ok(pairs.iter().map(|&(a, b)| self.bit(wires.get(a).value & wires.get(b).value)).collect())
+        }
+    }
+
+    #[test]
+    fn no_more_bits_are_held_than_is_counted() {
+        // Many outputs of few inputs; outputs that are inputs, that are read again, that come late; wires that nothing reads.
+        let many: String = (2..5002).map(|wire| format!("2 1 {} 1 {wire} XOR\n", wire % 2)).collect();
+        let texts = [
+            format!("5000 5002\n1 2\n1 5000\n\n{many}"),
+            "0 2\n1 2\n1 2\n".to_owned(),
+            "4 6\n1 2\n1 3\n\n2 1 0 1 2 AND\n1 1 4 3 INV\n2 1 2 0 4 XOR\n2 1 4 4 5 AND\n".to_owned(),
+            "3 4\n1 1\n1 1\n\n1 1 0 1 INV\n1 1 0 2 EQW\n1 1 1 3 EQ\n".to_owned(),
+        ];
+        let texts = texts.iter().map(|text| Circuit::parse(text).unwrap());
+        let sbox = Circuit::parse(include_str!("../../circuits/aes_sbox.txt")).unwrap();
+        for circuit in texts.chain([library::adder(8), library::majority(3), sbox]) {
+            let inputs: Vec<bool> = (0..circuit.input_bits()).map(|bit| bit % 3 == 0).collect();
+            let expected = circuit.evaluate_plain(&inputs);
+            for piece in [1, 7, 300, usize::MAX] {
+                let mut bits = Counted::default();
+                let most = bits.most.clone();
+                let row = inputs.iter().map(|&value| bits.bit(value)).collect();
+                let mut outputs = Vec::new();
+                let Ok(()) = circuit.evaluate_in_pieces(&mut bits, vec![row], piece, |_, row, given| {
+                    assert!(row == 0 && given.len() <= piece);
+                    outputs.extend(given.iter().map(|bit: &One| bit.value));
+                    Ok::<(), Infallible>(())
+                });
+                assert_eq!(outputs, expected);
+                assert_eq!(most.get(), circuit.most_held(piece), "{circuit:?}, {piece} at a time");
+            }
+        }
+        let wide = Circuit::parse(&format!("5000 5002\n1 2\n1 5000\n\n{many}")).unwrap();
+        assert_eq!((wide.most_held(10), wide.most_held(usize::MAX)), (12, 5002));
     }
 }

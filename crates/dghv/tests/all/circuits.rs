@@ -140,6 +140,8 @@ fn gates_in_any_order() {
 fn headers_that_say_nothing() {
     assert_eq!(error(""), (1, Kind::NoHeader));
     assert_eq!(error("1 2\n1 1\n\n"), (3, Kind::NoHeader));
+    // As the circuits of the older format begin.
+    assert_eq!(error("36663 36919\n128 128 128\n\n2 1 128 0 33254 XOR\n"), (2, Kind::OldFormat));
     assert_eq!(error("1\n1 1\n1 1"), (1, Kind::Words { found: 1, expected: 2 }));
     assert_eq!(error("x 2\n1 1\n1 1"), (1, Kind::NotANumber("\"x\"".into())));
     assert_eq!(error("-1 2\n1 1\n1 1"), (1, Kind::NotANumber("\"-1\"".into())));

@@ -8,3 +8,4 @@ mod ladder;
 mod recryption;
 mod reference;
 mod scheme;
+mod vectors;
