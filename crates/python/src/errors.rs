@@ -217,6 +217,20 @@ pub(crate) fn bits(error: &hearith_dghv::Error) -> PyErr {
     }
 }
 
+/// A conversion between residue number systems that failed.
+pub(crate) fn residues(error: &hearith_rns::Error) -> PyErr {
+    use hearith_rns::ErrorKind as Kind;
+    let column = error.column().map(|column| column.to_string());
+    let place = Place { row: error.row().map(|row| row as u64), column };
+    let (text, kind) = (error.kind().to_string(), error.kind());
+    match kind {
+        Kind::TooLong { .. } | Kind::ResidueTooLarge { .. } => {
+            raise::<RangeError>(text, place, kind, StdError::source(error))
+        }
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
 /// A key that nobody asked for by name.
 pub(crate) fn insecure(text: &'static str) -> PyErr {
     PyErr::new::<InvalidKeyError, _>((text, None::<u64>, None::<String>, "insecure_key"))

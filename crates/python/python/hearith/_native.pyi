@@ -29,10 +29,12 @@ __all__ = [
     "Encryptor",
     "Gathering",
     "KeyShare",
+    "NttModulus",
     "Plaintexts",
     "PrivateKey",
     "PublicKey",
     "RemoteKey",
+    "RnsBasis",
     "Service",
     "Sharer",
     "Shares",
@@ -45,6 +47,7 @@ __all__ = [
     "bfv_decrypt_table",
     "bfv_encrypt_table",
     "deal",
+    "ntt_product",
     "set_threads",
     "table_digest",
     "threads",
@@ -498,3 +501,25 @@ def bfv_encrypt_table(
 def bfv_decrypt_table(
     key: BfvPrivateKey, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 ) -> tuple[pa.Schema, list[pa.RecordBatch]]: ...
+def ntt_product(a: bytes, b: bytes | None, engine: str | None = None) -> bytes: ...
+
+@final
+class NttModulus:
+    def __new__(cls, modulus: bytes, excess: int, engine: str | None = None) -> NttModulus: ...
+    @property
+    def most_bits(self) -> int: ...
+    @property
+    def engine(self) -> str: ...
+    def remainder(self, x: bytes) -> bytes: ...
+
+@final
+class RnsBasis:
+    def __new__(cls, moduli: list[int], engine: str | None = None) -> RnsBasis: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def bits(self) -> int: ...
+    @property
+    def product(self) -> bytes: ...
+    def residues(self, data: bytes) -> bytes: ...
+    def numbers(self, data: bytes) -> bytes: ...

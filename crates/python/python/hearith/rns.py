@@ -1,0 +1,109 @@
+"""Residue number systems: long integers as their residues modulo several word-sized numbers, and back, in batches.
+
+Nothing here is for secrets: time depends on lengths alone, but nothing is wiped. docs/explanation/rns.md has the method.
+
+>>> from hearith import rns
+>>> basis = rns.Basis([1_073_692_673, 1_073_479_681])
+>>> basis.residues([7 * 1_073_692_673 + 5, 12])
+array([[      5,      12],
+       [1490949,      12]], dtype=uint64)
+>>> basis.numbers(basis.residues([10**12, 3]))
+[1000000000000, 3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import index
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from hearith import _native as rust
+from hearith.errors import NumberError, RangeError, ShapeError
+
+__all__ = ["Basis"]
+
+
+class Basis:
+    """Pairwise coprime moduli, of which every integer from 0 up to their product has residues that no other one has."""
+
+    __slots__ = ("_moduli", "_native")
+
+    def __init__(self, moduli: Iterable[SupportsIndex], *, engine: str | None = None) -> None:
+        """Prepares a basis.
+
+        Args:
+            moduli: 1 to 512 integers of 2 to 60 bits, no two with a common factor.
+            engine: what converts; the fastest engine that the machine has if it is not named.
+
+        Raises:
+            ValueError: the moduli are too many or none, out of range or not coprime, or there is no such engine.
+        """
+        self._moduli = tuple(index(modulus) for modulus in moduli)
+        if not all(0 <= modulus < 2**64 for modulus in self._moduli):
+            raise ValueError("a modulus has 2 to 60 bits")
+        self._native = rust.RnsBasis(list(self._moduli), engine)
+
+    @property
+    def moduli(self) -> tuple[int, ...]:
+        """The moduli."""
+        return self._moduli
+
+    @property
+    def product(self) -> int:
+        """The product of the moduli."""
+        return int.from_bytes(self._native.product, "little")
+
+    @property
+    def bits(self) -> int:
+        """Bits of the product, and of the longest integer that has residues."""
+        return self._native.bits
+
+    def residues(self, numbers: Iterable[SupportsIndex]) -> npt.NDArray[np.uint64]:
+        """The residues of integers, a row for each modulus and a column for each integer.
+
+        Integers of up to `bits` bits are converted; those below `product` come back by `numbers`.
+
+        Raises:
+            RangeError: an integer is negative or has more than `bits` bits.
+            NumberError: what is given holds something else than integers.
+        """
+        width, most = self._native.width, self.bits
+        data = bytearray()
+        for row, number in enumerate(numbers):
+            try:
+                value = index(number)
+            except TypeError as error:
+                raise NumberError("not an integer", row) from error
+            if value < 0 or value.bit_length() > most:
+                raise RangeError(f"not an integer from 0 on of at most {most} bits", row, kind="too_long")
+            data += value.to_bytes(width, "little")
+        residues = np.frombuffer(self._native.residues(bytes(data)), dtype="<u8")
+        return residues.reshape(len(self._moduli), -1).astype(np.uint64)
+
+    def numbers(self, residues: npt.ArrayLike) -> list[int]:
+        """The integers below `product` that have such residues, given as `residues` gives them.
+
+        Raises:
+            ShapeError: there is not one row for each modulus.
+            RangeError: a residue is negative or not below its modulus.
+            NumberError: what is given is no array of integers.
+        """
+        array: npt.NDArray[Any] = np.asarray(residues)
+        if array.ndim != 2 or array.shape[0] != len(self._moduli):
+            raise ShapeError(
+                f"an array of {len(self._moduli)} rows is expected, one for each modulus, not {array.shape}"
+            )
+        if array.dtype.kind not in "iu" and array.size:
+            raise NumberError(f"residues are integers, not {array.dtype}")
+        if array.dtype.kind == "i" and (array < 0).any():
+            raise RangeError("a residue is negative", int(np.argwhere(array < 0)[0, 1]))
+        data = self._native.numbers(array.astype("<u8").tobytes())
+        width = self._native.width
+        return [int.from_bytes(data[at : at + width], "little") for at in range(0, len(data), width)]
+
+    def __repr__(self) -> str:
+        """How many moduli there are, and of how many bits their product is."""
+        return f"<rns.Basis of {len(self._moduli)} moduli, {self.bits} bits>"
