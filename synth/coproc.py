@@ -37,15 +37,17 @@ PAPER_MHZ = 287
 PAPER_PRODUCT_US, PAPER_POWER_US = 0.523, 667.42
 PAPER_RATES = {"product": 1875.8e3, "power": 1498.3, "encryption": 3649.2}
 ZU15EG = {"LUT": 341280, "FF": 682560, "DSP": 3528}
-# The paper's table 4: name, MHz, CLB, DSP, products (k/s), powers/s, encryptions/s.
+# The paper's table 4, all of it placed and routed: name, MHz, CLB, DSP, products (k/s), powers/s, encryptions/s, ATP of a product and of a power.
 PAPER_RIVALS = [
-    ("[13] of the paper", 278, 1027, 0, 180.8, "-", "-"),
-    ("[14]", "-", 1272, 0, 992.41, 484.57, 956.69),
-    ("[15]", "211/201", "510/1530", "0/56", 719.4, 657.9, "-"),
-    ("[16]", 386, 1530, 45, "-", "-", 680.3),
-    ("[17]", 257, 59098, 461, 1863.2, 3593.7, 7029.9),
-    ("the paper", 287, 35478, 2609, 1875.8, 1498.3, 3649.2),
+    ("[13] of the paper", 278, 1027, 0, 180.8, "-", "-", "45.45", "-"),
+    ("[14]", "-", 1272, 0, 992.41, 484.57, 956.69, "10.26", "21000.45"),
+    ("[15]", "211/201", "510/1530", "0/56", 719.4, 657.9, "-", "5.67", "18604.64"),
+    ("[16]", 386, 1530, 45, "-", "-", 680.3, "-", "-"),
+    ("[17]", 257, 59098, 461, 1863.2, 3593.7, 7029.9, "253.88", "131574.37"),
+    ("the paper", 287, 35478, 2609, 1875.8, 1498.3, 3649.2, "151.28", "189430.10"),
 ]
+# LUTs of a CLB, which the paper's ATP counts.
+CLB_LUTS = 8
 
 # Whole devices for a key of 512 bits with one multiplier and four contexts, and the cycles that they take for four encryptions, as a test counts them
 # (crates/simulated/tests/all/coproc.rs); digits and words as there.
@@ -164,37 +166,44 @@ def shown(used):
 
 
 def table_resources(found):
-    rows = [("the paper's system", 512, *(PAPER[kind] for kind in ("LUT", "FF", "DSP")))]
-    rows += [(label, key, *shown(used)) for key in KEYS for label, used in found[key].items()]
-    return table(("design", "key", "LUT", "FF", "DSP"), rows)
+    rows = [("the paper's system", 512, *(PAPER[kind] for kind in ("LUT", "FF", "DSP")), "-", "-", "-")]
+    rows += [(label, key, "-", "-", "-", *shown(used)) for key in KEYS for label, used in found[key].items()]
+    kinds = [f"{kind}, {step}" for step in ("routed", "mapped") for kind in ("LUT", "FF", "DSP")]
+    return table(("design", "key", *kinds), rows)
 
 
 def table_times():
-    """Table 3: at 1024 bits of modulus, in microseconds at the paper's clock."""
+    """Table 3: at 1024 bits of modulus, in cycles; the paper's times are routed, ours are cycles at its clock."""
 
-    def row(name, product, bit, power):
-        return (name, product, f"{product / PAPER_MHZ:.3f}", bit, f"{power / PAPER_MHZ:.2f}")
+    def row(name, product, bit="-", power=None):
+        projected = f"{power / PAPER_MHZ:.2f}" if power else "-"
+        return (name, product, "-", f"{product / PAPER_MHZ:.3f}", bit, "-", projected)
 
-    rows = [("the paper", 150, PAPER_PRODUCT_US, 187, PAPER_POWER_US)]
+    rows = [("the paper", 150, PAPER_PRODUCT_US, "-", 187, PAPER_POWER_US, "-")]
     for label, bit in pairs(512):
         rows.append(row(f"mod_exp_pair, {label}", bit, bit, (1024 + 2) * bit))
     dual = Dual(512)
     rows.append(row("dual_mul", dual.product, f"{dual.power(1024) / 1024:.1f}", dual.power(1024)))
-    rows.append(("mont_mul_cios", cios(1024), f"{cios(1024) / PAPER_MHZ:.3f}", "-", "-"))
-    return table(("design", "cycles a product", "us", "cycles a bit of the exponent", "us a power, exponent of 1024 bits"), rows)
+    rows.append(row("mont_mul_cios", cios(1024)))
+    product, power = ([f"{what}, {step}" for step in ("routed", "projected")] for what in ("us a product", "us a power of 1024 bits"))
+    return table(("design", "cycles a product", *product, "cycles a bit of the exponent", *power), rows)
+
+
+def table_rivals():
+    """Table 4 as the paper prints it: routed. ATP is that of whole CLBs."""
+    head = ("design", "MHz", "CLB", "DSP", "products (k/s)", "powers of 1024 bits (1/s)", "encryptions (1/s)", "ATP, product", "ATP, power")
+    return table(head, PAPER_RIVALS)
 
 
 def table_rates(found):
-    """Table 4: rates at the paper's clock, ATP as the paper defines it."""
-    rows = [(*rival, "-", "-") for rival in PAPER_RIVALS[:-1]]
-    rows.append((*PAPER_RIVALS[-1], "151.28", "189430.10"))
+    """Ours beside table 4: mapped cells, and what they would do at the paper's clock. No product of the two: they are of different steps."""
+    rows = []
     hertz = PAPER_MHZ * 1e6
 
     def row(name, used, product, power, encryption):
-        lut = used["LUT"] if used else None
-        atp = [f"{lut * taken / PAPER_MHZ * 1e-3:.2f}" if lut and taken else "-" for taken in (product, power)]
         rates = [f"{hertz / product / 1e3:.1f}", *(f"{hertz / taken:.1f}" if taken else "-" for taken in (power, encryption))]
-        return (name, f"{PAPER_MHZ} (assumed)", f"{lut} LUT" if lut else None, used["DSP"] if used else None, *rates, *atp)
+        lut = used["LUT"] if used else None
+        return (name, "-", lut, lut and -(-lut // CLB_LUTS), used["DSP"] if used else None, *rates)
 
     for label, bit in pairs(512):
         rows.append(row(f"mod_exp_pair, {label}", found[512][f"mod_exp_pair, {label}"], bit, (1024 + 2) * bit, (512 + 3) * bit))
@@ -202,7 +211,8 @@ def table_rates(found):
     rows.append(row("dual_mul", found[512]["dual_mul"], dual.product, dual.power(1024), dual.encryption()))
     rows.append(row("dual_mul, DJN", found[512]["dual_mul"], dual.product, dual.power(1024), dual.comb()))
     rows.append(row("mont_mul_cios", found[512]["mont_mul_cios"], cios(1024), None, None))
-    head = ("design", "MHz", "CLB or LUT", "DSP", "products (k/s)", "powers of 1024 bits (1/s)", "encryptions (1/s)", "ATP, product", "ATP, power")
+    projected = [f"{what}, projected" for what in ("products (k/s)", "powers of 1024 bits (1/s)", "encryptions (1/s)")]
+    head = ("design", "MHz, routed", "LUT, mapped", "CLB that they fill, at least", "DSP, mapped", *projected)
     return table(head, rows)
 
 
@@ -260,12 +270,14 @@ def table_devices():
     """Whole devices: resources, and encryptions per cycle and DSP block beside the paper's."""
     kinds = ("LUT", "FF", "DSP", "BRAM36")
     encryption = PAPER_MHZ * 1e6 / PAPER_RATES["encryption"]
-    rows = [("the paper's system", *(PAPER[kind] for kind in kinds[:3]), "-", f"{encryption:.0f}", "1.0")]
+    # The paper's are routed, and have their own columns.
+    rows = [("the paper's system", *(PAPER[kind] for kind in kinds[:3]), *("-",) * 4, f"{encryption:.0f}", "1.0")]
     for name, (core, four) in DEVICES.items():
         used = device(core)
         times = f"{encryption * PAPER['DSP'] / (four / 4 * used['DSP']):.1f}" if used else None
-        rows.append((f"coproc, {name}", *(used[kind] if used else None for kind in kinds), f"{four / 4:.0f}", times))
-    return table(("design", *kinds, "cycles an encryption", "per cycle and DSP, times the paper's"), rows)
+        rows.append((f"coproc, {name}", *("-",) * 3, *(used[kind] if used else None for kind in kinds), f"{four / 4:.0f}", times))
+    heads = (*(f"{kind}, routed" for kind in kinds[:3]), *(f"{kind}, mapped" for kind in kinds))
+    return table(("design", *heads, "cycles an encryption", "per cycle and DSP, times the paper's"), rows)
 
 
 def table_clocks():
@@ -309,7 +321,12 @@ counts an encryption as 78 647 cycles, 512 bits of exponent at 150 and some; how
 {times}
 
 ## Table 4: rates at 1024 bits of modulus
-The rivals are the paper's, as it prints them. ATP is LUT times microseconds times 10^-3.
+The paper and its rivals, as it prints them: whole systems, placed and routed. Its ATP is {clb_luts} times the CLBs, since a CLB has {clb_luts} LUTs, times the microseconds of an operation, times 10^-3.
+
+{rivals}
+
+Ours have three kinds of figures, which never enter one number. *Routed*: what a tool placed and routed; no core of this size was. *Mapped*: cells of Yosys's netlist, of the core alone, without
+wires. *Projected*: our cycles at the paper's {mhz} MHz. An ATP of ours would multiply mapped cells by a projected time and stand beside one of whole placed systems, so there is none.
 
 {rates}
 
@@ -356,6 +373,8 @@ def page(files):
         seeds=len(routing.SEEDS),
         resources=table_resources(found),
         times=table_times(),
+        rivals=table_rivals(),
+        clb_luts=CLB_LUTS,
         rates=table_rates(found),
         keys=table_keys(found),
         ratios=table_ratios(found),

@@ -31,6 +31,24 @@ PAPER = {
     "2^64 + 1": (179.346, 2048, 955974, 1214269),
     "2^64 - 2^32 + 1": (166.450, 18496, 1122826, 954737),
 }
+# The paper's table 6: seconds of an encryption by scheme and modulus, toy to large.
+PAPER_SECONDS = {
+    "CMNT": {
+        "2^32 + 1": ("0.003", "0.050", "0.872", "15.735"),
+        "2^32 - 2^20 + 1": ("0.003", "0.057", "1.003", "18.110"),
+        "2^64 + 1": ("0.000854", "0.0139", "0.239", "4.284"),
+        "2^64 - 2^32 + 1": ("0.000815", "0.0130", "0.221", "3.958"),
+    },
+    "CNT": {
+        "2^32 + 1": ("0.011", "0.306", "7.586", "159.173"),
+        "2^32 - 2^20 + 1": ("0.012", "0.352", "8.731", "183.204"),
+        "2^64 + 1": ("0.000786", "0.0142", "0.5165", "8.655"),
+        "2^64 - 2^32 + 1": ("0.000739", "0.0132", "0.4772", "7.994"),
+    },
+}
+# The software that it compares with: [8] and [9] of the paper.
+PAPER_SOFTWARE = {"CMNT": ("0.05", "0.79", "10", "177"), "CNT": ("0.05", "1.0", "21", "435")}
+SIZES = ("toy", "small", "medium", "large")
 # Cycles of a block in the paper's design, and in ours of the same form.
 STEP = 8
 # Folded multipliers: parameters of folded_multiplier by the logarithm of their transforms' length. Roots are powers of one of order 4096; that of order 128
@@ -349,6 +367,19 @@ def table_6(files):
     return table(head, printed_by("table_6", files))
 
 
+def table_seconds(files):
+    """Table 6 in seconds, all of them projected: simulated cycles at a clock of synthesis, the paper's, or at the paper's clock, ours."""
+    cycles = {line[0].strip(): int(line[5]) for line in printed_by("table_6", files) if len(line) > 5 and line[5].strip().isdigit()}
+    clock = PAPER["2^64 - 2^32 + 1"][0]
+    rows = []
+    for scheme, groups in PAPER_SECONDS.items():
+        rows += [(f"{scheme}, {modulus}", PAPER[modulus][0], PAPER[modulus][1], *seconds) for modulus, seconds in groups.items()]
+        ours = [cycles.get(f"{scheme} {size}") for size in SIZES]
+        rows.append((f"{scheme}, ours", f"{clock} (assumed)", 16, *(f"{one / clock / 1e6:.6g}" if one else None for one in ours)))
+        rows.append((f"{scheme}, software of the paper's table", "-", "-", *PAPER_SOFTWARE[scheme]))
+    return table(("seconds, projected", "MHz", "DSP", *SIZES), rows)
+
+
 TEXT = """# Encryption for FHE over the integers in hardware: the paper's tables and ours
 
 Written by `synth/dghv.py` ({tools}). *Paper* is Cao, Moore, O'Neill, O'Sullivan and Hanley, "Accelerating Fully Homomorphic Encryption over the Integers with
@@ -408,6 +439,11 @@ placements, or of as many as is said.
 {table_clocks}
 
 ## Table 6: encryptions
+All four groups of the paper, the fastest of which is 2^64 - 2^32 + 1, and the software that it compares with. The paper's seconds are projected too: cycles of a simulation at the clock of synthesis.
+Ours are our cycles at the paper's clock of the same modulus, with as many DSP blocks as one product of 64 bits takes the way the paper counts.
+
+{table_seconds}
+
 The paper's best design by DSP blocks, 2^64 + 1 (2048 blocks, 179.346 MHz): its seconds, what equation 12 with its number of blocks put right gives, and that with digits of 28 bits. Ours are cycles
 by the golden model (`integer_fft::encryption`), which tests hold against simulation, for a memory that answers at once, with 16 DSP blocks as the paper counts them. **CMNT is not the same work**: ours makes every
 product A_i0 A_j1 from the seed, the paper takes those products modulo A_0 as given. The table shows what one multiplier of 16 blocks does, not what fills a device.
@@ -475,6 +511,7 @@ def page(arguments):
         table_accelerator=table_families(*ACCELERATOR),
         table_roofline=roofline.rows(multipliers()),
         table_clocks=table_clocks(),
+        table_seconds=table_seconds(arguments.table_6),
         table_6=table_6(arguments.table_6),
         **roofline.device(),
     )
