@@ -67,6 +67,7 @@ test-full: ## run everything: also the long tests, Spark, Flower, notebooks, the
 	@scripts/setup.sh test
 	INCLUDE_IGNORED=1 scripts/test.sh rust python web hardware cocotb benches
 	$(MAKE) synth-check
+	HEARITH_ALL_TARGETS=1 .venv/bin/python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests/test_fusesoc.py
 	scripts/test_fhe.sh
 	scripts/test_spark.sh
 	scripts/test_flower.sh

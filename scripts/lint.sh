@@ -31,8 +31,8 @@ scripts/msrv.sh
 
 (cd crates/python && ruff check --quiet . && ruff format --quiet --check . && mypy --no-error-summary)
 found=$(cd crates/python && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 pyright --pythonpath ../../.venv/bin/python) || { echo "$found" >&2 && exit 1; }
-ruff check --quiet scripts rtl/cocotb verifier
-ruff format --quiet --check scripts rtl/cocotb verifier
+ruff check --quiet scripts rtl/cocotb rtl/sim rtl/fusesoc verifier
+ruff format --quiet --check scripts rtl/cocotb rtl/sim rtl/fusesoc verifier
 mypy --no-error-summary --strict verifier/hearith_verify.py
 ruff check --quiet --config scripts/ruff.toml docs/site formal
 ruff format --quiet --check --config scripts/ruff.toml docs/site formal

