@@ -439,6 +439,12 @@ def field(node):
     )
 
 
+def half():
+    """The only field of half a register of 64 bits."""
+    bits = (Element("bitOffset", 0), Element("bitWidth", 32), Element("access", "read-only"))
+    return Element("field", Element("name", "VALUE"), *bits)
+
+
 def register(node, base=0, prefix=""):
     """A register, 64 bits as two words."""
     size = node.get_property("regwidth")
@@ -448,14 +454,14 @@ def register(node, base=0, prefix=""):
         else [(f"{prefix}{node.inst_name}_LOW", 0), (f"{prefix}{node.inst_name}_HIGH", 4)]
     )
     for name, offset in words:
-        fields = [field(one) for one in node.fields()] if size == 32 else []
+        # A half of a counter is a field, as tools leave out registers that have none.
+        fields = [field(one) for one in node.fields()] if size == 32 else [half()]
         yield Element(
             "register",
             Element("name", name),
             Element("description", node.get_property("desc")),
             Element("addressOffset", f"0x{node.absolute_address - base + offset:x}"),
             Element("size", 32),
-            Element("access", "read-only") if not fields else None,
             *fields,
         )
 
@@ -498,7 +504,7 @@ def address_block(name, base, size, registers, says=None):
         Element("baseAddress", f"0x{base:x}", format="long"),
         Element("range", size, format="long"),
         Element("width", 32, format="long"),
-        Element("usage", "register"),
+        Element("usage", "register" if registers else "memory"),
         Element("access", "write-only") if says else None,
         *registers,
     )

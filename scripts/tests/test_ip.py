@@ -113,6 +113,39 @@ def test_the_component_names_its_files_and_registers(name):
     assert len(addresses.values()) == len(set(addresses.values()))
 
 
+@pytest.mark.parametrize("name", ip.TOPS)
+def test_another_reader_finds_the_same_map(name):
+    import peakrdl_ipxact
+    import systemrdl
+    from systemrdl.node import MemNode, RegNode
+
+    compiler = systemrdl.RDLCompiler()
+    peakrdl_ipxact.IPXACTImporter(compiler).import_file(str(ROOT / "rtl" / "ip" / name / "component.xml"))
+    nodes = list(compiler.elaborate().top.descendants())
+    access = {"rw": "rw", "r": "r", "w": "w", "rw1": "rw"}
+
+    def fields(node):
+        return {
+            (one.inst_name.upper(), one.low, one.width, access[one.get_property("sw").name]) for one in node.fields()
+        }
+
+    found = {node.inst_name: (node.absolute_address, fields(node)) for node in nodes if isinstance(node, RegNode)}
+    description = registers.Description(ROOT)
+    system = description.systems[name]
+    expected = {}
+    for prefix, known in [("", description.registers), ("PARAMETER_", system.parameters)]:
+        for node in known:
+            register = f"{prefix}{node.inst_name}"
+            if node.get_property("regwidth") == 32:
+                expected[register] = (node.absolute_address, fields(node))
+            else:
+                for half, offset in [("LOW", 0), ("HIGH", 4)]:
+                    expected[f"{register}_{half}"] = (node.absolute_address + offset, {("VALUE", 0, 32, "r")})
+    assert found == expected
+    regions = {node.inst_name: (node.absolute_address, node.size) for node in nodes if isinstance(node, MemNode)}
+    assert regions == {region.name: (region.address, registers.REGION_BYTES) for region in system.regions}
+
+
 def verilator(top, parameters, *files):
     libraries = [word for room in (*ROOMS, "ip") for word in ("-y", ROOT / "rtl" / room)]
     packages = sorted((ROOT / "rtl").glob("*/*_pkg.sv"))
