@@ -31,6 +31,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     };
     let (key, remote) = match command.remote.is_asked_for() {
         true => (None, command.remote.key(key.public())?),
+        false if command.any_randomiser => (Some(key.private(&command.key)?.any_randomiser()), None),
         false => (Some(key.private(&command.key)?), None),
     };
     let table = ParquetFile::open(&command.input)?;
@@ -43,14 +44,11 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
         _ => None,
     };
     let checking = key.as_ref().map(PrivateKey::checking);
-    let any = key.as_ref().map(|key| key.any_randomiser(command.check));
-    let holder: &dyn Holder = match (&device, &remote, &key, &checking, &any) {
-        // A device's exponents are those of the factors, whatever the variant.
+    let holder: &dyn Holder = match (&device, &remote, &key, &checking) {
         (Some((_, device)), ..) => &**device,
         (_, Some(remote), ..) => &**remote,
-        (.., Some(any)) if command.any_randomiser => any,
-        (_, _, _, Some(checking), _) if command.check => checking,
-        (_, _, Some(key), ..) => key,
+        (_, _, _, Some(checking)) if command.check => checking,
+        (_, _, Some(key), _) => key,
         _ => unreachable!("either a key was read or a service asked"),
     };
     let decryptor = Decryptor::with(holder, &source.schema()).map_err(|error| Failure::at(&table.name, error))?;

@@ -28,7 +28,7 @@ impl PrivateKey {
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
     /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`. Under
-    /// a subgroup key [`ForeignRandomiser`](crate::ErrorKind::ForeignRandomiser) instead, for the first row of which that is so
+    /// a subgroup key [`ForeignRandomiser`](crate::ErrorKind::ForeignRandomiser) instead (but see [`PrivateKey::any_randomiser`]), for the first row of which that is so
     /// or whose randomiser is not one of this key's.
     pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.decrypt_by(self.short_decryption().unwrap_or(self.decryption()), ciphertexts)
@@ -71,11 +71,14 @@ impl Decryption {
         // (1 + n)^(p - 1) = 1 - q p modulo p^2.
         let negated = |modulus: &Modulus, other: &[u64]| modulus.neg(&modulus.reduce(&Batch::repeat(other, 1)));
         let steps = (negated(factors.square_p.root(), &factors.q), negated(factors.square_q.root(), &factors.p));
-        Self::with(factors, factors.less_one(), factors.bits, steps)
+        let (p, q) = (&factors.p, factors.square_q.root());
+        let (exponents, (h_p, h_q)) = (factors.less_one(), inverses(factors, &steps));
+        let chinese = Chinese::new(p, q, &exponents.1, factors.limbs());
+        Decryption { exponents, bits: factors.bits, is_short: false, h_p, h_q, chinese }
     }
 
-    /// With the exponents of a subgroup.
-    pub(crate) fn short(factors: &Factors, orders: &Orders) -> Self {
+    /// With the exponents of a subgroup, beside `full`, which puts the halves together in the same way.
+    pub(crate) fn short(full: &Self, factors: &Factors, orders: &Orders) -> Self {
         let exponents = orders.doubled();
         let step = |modulus: &Modulus, other: &[u64], exponent: &[u64]| {
             let product = product_in(other, exponent, other.len() + exponent.len());
@@ -83,20 +86,9 @@ impl Decryption {
         };
         let at_p = step(factors.square_p.root(), &factors.q, &exponents.0);
         let at_q = step(factors.square_q.root(), &factors.p, &exponents.1);
-        Decryption { is_short: true, ..Self::with(factors, exponents, orders.bits() + 1, (at_p, at_q)) }
-    }
-
-    /// With exponents of so many bits that make of a plaintext of 1 the `steps` modulo `p` and `q`: their inverses take every
-    /// other one to its plaintext (the `e_p` and `e_q` of \[HDSST25\]).
-    fn with(factors: &Factors, exponents: (Secret, Secret), bits: u32, steps: (Batch, Batch)) -> Self {
-        let (p, q) = (factors.square_p.root(), factors.square_q.root());
-        let less_one = factors.less_one();
-        let chinese = Chinese::new(&factors.p, q, &less_one.1, factors.limbs());
-        let inverse = |modulus: &Modulus, step: &Batch, less_one: &[u64]| {
-            modulus.factor(&power(modulus, step.row(0), &difference(less_one, &[1])))
-        };
-        let (h_p, h_q) = (inverse(p, &steps.0, &less_one.0), inverse(q, &steps.1, &less_one.1));
-        Decryption { exponents, bits, is_short: false, h_p, h_q, chinese }
+        let (h_p, h_q) = inverses(factors, &(at_p, at_q));
+        let (bits, chinese) = (orders.bits() + 1, full.chinese.clone());
+        Decryption { exponents, bits, is_short: true, h_p, h_q, chinese }
     }
 
     /// The plaintexts of ciphertexts below `n^2`.
@@ -108,6 +100,17 @@ impl Decryption {
         let m_q = factors.square_q.root().mul_by(&q.high, &self.h_q);
         Ok(self.chinese.combine(&m_p, &m_q))
     }
+}
+
+/// The inverses, modulo `p` and `q`, of what the exponents make of a plaintext of 1: they take every other one to its plaintext
+/// (the `e_p` and `e_q` of \[HDSST25\]).
+fn inverses(factors: &Factors, steps: &(Batch, Batch)) -> (Factor, Factor) {
+    let less_one = factors.less_one();
+    let inverse = |modulus: &Modulus, step: &Batch, less_one: &[u64]| {
+        modulus.factor(&power(modulus, step.row(0), &difference(less_one, &[1])))
+    };
+    let (p, q) = (factors.square_p.root(), factors.square_q.root());
+    (inverse(p, &steps.0, &less_one.0), inverse(q, &steps.1, &less_one.1))
 }
 
 impl Memory for Decryption {

@@ -38,35 +38,6 @@ impl Decrypt for PrivateKey {
     }
 }
 
-/// A private key that decrypts ciphertexts of any origin, [`PrivateKey::decrypt_any`], with a check of its results or without.
-#[derive(Clone, Copy, Debug)]
-pub struct AnyRandomiser<'a> {
-    key: &'a PrivateKey,
-    check: bool,
-}
-
-impl PrivateKey {
-    /// This key as one that decrypts whatever randomisers ciphertexts have; `check` says whether a fault of the machine is looked
-    /// for ([`PrivateKey::check`]).
-    pub fn any_randomiser(&self, check: bool) -> AnyRandomiser<'_> {
-        AnyRandomiser { key: self, check }
-    }
-}
-
-impl Decrypt for AnyRandomiser<'_> {
-    fn public(&self) -> &PublicKey {
-        self.key.public()
-    }
-
-    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
-        let plaintexts = self.key.decrypt_any(ciphertexts)?;
-        if self.check {
-            self.key.check(ciphertexts, &plaintexts)?;
-        }
-        Ok(plaintexts)
-    }
-}
-
 /// What carries out the operations that anybody can do with a public key: the key itself on this CPU, a
 /// service in its stead, or a device.
 pub trait Compute: fmt::Debug + Send + Sync {

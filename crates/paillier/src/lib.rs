@@ -77,7 +77,7 @@ pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
 pub use hardening::forbid_core_dumps;
 pub use hearith_arith::{Batch, Engine, Process};
-pub use holder::{AnyRandomiser, Compute, ComputeError, Decrypt, DecryptError};
+pub use holder::{Compute, ComputeError, Decrypt, DecryptError};
 pub use kept::Kept;
 pub use key::private::PrivateKey;
 pub use key::public::PublicKey;

@@ -82,6 +82,7 @@ pub(crate) fn power(m: &Modulus, x: &[u64], exponent: &[u64]) -> Secret {
 }
 
 /// Puts residues modulo two coprime moduli `p < q` together (Garner's form of the Chinese remainder theorem).
+#[derive(Clone)]
 pub(crate) struct Chinese {
     p: Secret,
     q: Modulus,

@@ -28,6 +28,8 @@ pub struct PrivateKey {
     factors: Arc<Locked<Factors>>,
     decryption: Arc<Locked<Decryption>>,
     subgroup: Option<Arc<Locked<Subgroup>>>,
+    /// Whether it decrypts with the exponents of the factors although there are shorter ones.
+    is_for_any: bool,
     owner: Arc<Owner>,
 }
 
@@ -164,6 +166,20 @@ impl PrivateKey {
         Some([&orders.p, &orders.q])
     }
 
+    /// The same key, decrypting ciphertexts of any origin: under a subgroup key with the exponents of other keys, which take
+    /// three to five times as long (see [`PrivateKey::decrypt_any`]). The key itself under every other variant.
+    ///
+    /// All that decrypts with the result does so, devices that are loaded with it included.
+    pub fn any_randomiser(&self) -> Self {
+        PrivateKey { is_for_any: true, ..self.clone() }
+    }
+
+    /// Whether it decrypts ciphertexts whatever their randomisers: every key but that of a subgroup, and that one after
+    /// [`PrivateKey::any_randomiser`].
+    pub fn decrypts_any_randomiser(&self) -> bool {
+        self.short_decryption().is_none()
+    }
+
     /// The primes `p < q` as 64-bit limbs, least significant first: for a device that is loaded with the key. They are the
     /// secret itself: copies must be wiped.
     pub fn primes(&self) -> [&[u64]; 2] {
@@ -231,10 +247,10 @@ impl PrivateKey {
         let comment = private_comment(public.id());
         let decryption = Arc::new(Locked::new(Decryption::new(&factors)));
         let subgroup = orders.map(|orders| {
-            let decryption = Decryption::short(&factors, &orders);
+            let decryption = Decryption::short(&decryption, &factors, &orders);
             Arc::new(Locked::new(Subgroup { orders, decryption }))
         });
-        PrivateKey { public, comment, factors, decryption, subgroup, owner: Arc::new(Owner::new()) }
+        PrivateKey { public, comment, factors, decryption, subgroup, is_for_any: false, owner: Arc::new(Owner::new()) }
     }
 
     pub(crate) fn with_comment(self, comment: String) -> Self {
@@ -267,9 +283,10 @@ impl PrivateKey {
         &self.decryption
     }
 
-    /// Decryption with the exponents of the key's subgroup, if it has one.
+    /// Decryption with the exponents of the key's subgroup, if it has one and may use it.
     pub(crate) fn short_decryption(&self) -> Option<&Decryption> {
-        Some(&self.subgroup.as_ref()?.decryption)
+        let subgroup = self.subgroup.as_ref().filter(|_| !self.is_for_any)?;
+        Some(&subgroup.decryption)
     }
 
     /// The same key with what decryption derives from it put in place of its own: for tests of faults.
@@ -282,7 +299,7 @@ impl PrivateKey {
     #[cfg(test)]
     pub(crate) fn with_short_decryption(&self, change: impl FnOnce(Decryption) -> Decryption) -> Self {
         let orders = &self.subgroup.as_ref().expect("a subgroup key").orders;
-        let decryption = change(Decryption::short(&self.factors, orders));
+        let decryption = change(Decryption::short(&self.decryption, &self.factors, orders));
         let orders = Orders { p: orders.p.clone(), q: orders.q.clone() };
         let subgroup = Some(Arc::new(Locked::new(Subgroup { orders, decryption })));
         PrivateKey { subgroup, ..self.clone() }

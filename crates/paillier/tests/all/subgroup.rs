@@ -114,7 +114,13 @@ fn foreign_rows_are_rejected_and_decrypt_when_asked() {
         let key = vector.key(engine);
         let foreign = rows(key.public(), &vector.foreign);
         let expected = plaintexts(&vector.foreign, key.public().plaintext_bytes());
-        assert!(*key.decrypt_any(&foreign).unwrap().to_be_bytes() == *expected);
+        let any = key.any_randomiser();
+        assert!(any.decrypts_any_randomiser() && !key.decrypts_any_randomiser());
+        for found in [key.decrypt_any(&foreign), any.decrypt(&foreign), any.decrypt_checked(&foreign)] {
+            assert!(*found.unwrap().to_be_bytes() == *expected);
+        }
+        // It is the same key, and written down as such.
+        assert_eq!((any.public(), any.to_jwk()), (key.public(), key.to_jwk()));
         for row in 0..foreign.len() {
             let mixed =
                 key.public().concat_rows(&rows(key.public(), &vector.own), &foreign.range(row..row + 1).unwrap());
