@@ -125,6 +125,29 @@ pub enum ErrorKind {
         /// Bytes of the text.
         bytes: usize,
     },
+    /// A part of an encrypted number's description is out of its range.
+    #[error("{part} of the encrypted number is out of range")]
+    Description {
+        /// The part.
+        part: &'static str,
+    },
+    /// An encrypted number is longer or shorter than its description says.
+    #[error("{bytes} bytes are no encrypted number: it was cut, or altered")]
+    DescriptionBytes {
+        /// The bytes given.
+        bytes: usize,
+    },
+    /// A text is not that of an encrypted number.
+    #[error("no encrypted number: its text is he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT")]
+    DescriptionText,
+    /// A result is the sum of more numbers than there is headroom for.
+    #[error("the result counts as {additions} additions, beyond the headroom of {headroom}")]
+    HeadroomExhausted {
+        /// Additions of the result.
+        additions: u128,
+        /// Additions that there is room for.
+        headroom: u64,
+    },
     /// The JSON Web Key is encrypted, where one in the clear is wanted.
     #[error("the private key is encrypted: it takes its passphrase")]
     EncryptedKey,

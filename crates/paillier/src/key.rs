@@ -52,11 +52,22 @@ impl KeyId {
     }
 
     fn of_digest(digest: &[u8]) -> KeyId {
+        KeyId::from_bytes(std::array::from_fn(|at| digest[at]))
+    }
+
+    /// The id of these bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> KeyId {
         let mut digits = [0; 32];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.iter()) {
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
             pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
         }
         KeyId(digits)
+    }
+
+    /// The 16 bytes that the digits stand for.
+    pub fn to_bytes(&self) -> [u8; 16] {
+        let value = |digit: u8| if digit < b'a' { digit - b'0' } else { digit - b'a' + 10 };
+        std::array::from_fn(|at| value(self.0[2 * at]) << 4 | value(self.0[2 * at + 1]))
     }
 
     /// The 32 digits.

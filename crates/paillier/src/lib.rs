@@ -54,6 +54,7 @@ mod boxed;
 mod check;
 mod ciphertexts;
 mod decrypt;
+pub mod described;
 pub mod encoding;
 mod encrypt;
 mod error;
