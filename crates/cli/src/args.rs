@@ -125,9 +125,9 @@ pub enum Command {
     Engines(Engines),
     /// Measure what this machine does in a second
     Bench(Bench),
-    /// Write an encrypted column as the JSON that python-paillier (phe) reads
+    /// Write an encrypted column as the JSON that python-paillier (phe) reads, or a table for a database
     Export(Export),
-    /// Read ciphertexts from python-paillier's (phe's) JSON into an encrypted column
+    /// Read ciphertexts from python-paillier's (phe's) JSON, or a table from a database
     Import(Import),
     /// Write what a shell needs to complete commands: `hearith completions bash`
     Completions(Completions),
@@ -588,8 +588,11 @@ pub struct Export {
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// The encrypted column
-    #[arg(long, value_name = "NAME")]
-    pub column: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "values")]
+    pub column: Option<String>,
+    /// Write the whole table as CSV for a database: each ciphertext says what it is
+    #[arg(long, conflicts_with = "column")]
+    pub values: bool,
     /// The encrypted table; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
@@ -604,9 +607,12 @@ pub struct Import {
     /// The public key that the numbers were encrypted with
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// Name for the encrypted column
-    #[arg(long, value_name = "NAME")]
-    pub column: String,
+    /// Name for the encrypted column; with --values an encrypted column of the table, given once each
+    #[arg(long, value_name = "NAME", required = true)]
+    pub column: Vec<String>,
+    /// Read a table in CSV, as `export --values` and PostgreSQL write it
+    #[arg(long, conflicts_with_all = ["scale", "range", "max_additions", "additions"])]
+    pub values: bool,
     /// The integers are numbers times 10^N
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub scale: u32,

@@ -68,6 +68,7 @@ mod sink;
 mod sum;
 mod table;
 mod temporary;
+mod values;
 
 use std::process::ExitCode;
 

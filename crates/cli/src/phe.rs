@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hearith_columns::phe::{self, ImportOptions, Importer};
 use hearith_columns::{Encoding, ErrorKind, encrypted_columns};
-use hearith_paillier::Variant;
+use hearith_paillier::{PublicKey, Variant};
 use serde::Deserialize;
 
 use crate::args::{Export, Import};
@@ -20,20 +20,24 @@ use crate::progress::{Length, Progress};
 use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::sink::Sink;
+use crate::values;
 
 /// Ciphertexts taken at a time.
 const ROWS: usize = 1024;
 
 /// Writes an encrypted column as JSON, one object a line.
 pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure> {
+    let Some(name) = command.column.as_deref().filter(|_| !command.values) else {
+        return values::export(session, command);
+    };
     let key = Key::read_public(session, &command.key)?;
     let table = ParquetFile::open(&command.input)?;
     let at = |error: hearith_columns::Error| Failure::at(&table.name, error);
     let source = table.source()?;
     let columns = encrypted_columns(&source.schema()).map_err(at)?;
     let available = columns.iter().map(|column| column.name.clone()).collect();
-    let column = columns.into_iter().find(|column| column.name == command.column);
-    let column = column.ok_or_else(|| at(ErrorKind::NoSuchColumn { available }.in_column(&command.column)))?;
+    let column = columns.into_iter().find(|column| column.name == name);
+    let column = column.ok_or_else(|| at(ErrorKind::NoSuchColumn { available }.in_column(name)))?;
     column.check_key(&key).map_err(at)?;
     let mut output = Output::create(&command.out, &[&command.input, &command.key])?;
 
@@ -65,15 +69,17 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
 
 /// Reads ciphertexts from JSON into an encrypted column.
 pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure> {
-    let key = Key::read_public(session, &command.key)?;
-    if key.variant() == Variant::Subgroup && !command.any_randomiser {
-        let text = "a subgroup key decrypts numbers of other origin only with `decrypt --any-randomiser`, and so every sum that \
-                    has one of them: say --any-randomiser here too";
-        return Err(Failure::at(name(&command.key), text));
+    if command.values {
+        return values::import(session, command);
     }
+    let [column] = &command.column[..] else {
+        return Err(Failure::new("python-paillier's JSON is one column: give --column once"));
+    };
+    let key = Key::read_public(session, &command.key)?;
+    check_origin(&key, command)?;
     let input = Reread::open(&command.input)?;
     let options = ImportOptions {
-        column: command.column.clone(),
+        column: column.clone(),
         exponent: lowest_exponent(&input)?,
         scale: command.scale,
         range: command.range.clone(),
@@ -103,6 +109,16 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
     sink.finish()?;
     drop(progress);
     session.report(&watch.stop("import", rows, rows, None));
+    Ok(())
+}
+
+/// Refuses numbers that the key may not be able to decrypt.
+pub(crate) fn check_origin(key: &PublicKey, command: &Import) -> Result<(), Failure> {
+    if key.variant() == Variant::Subgroup && !command.any_randomiser {
+        let text = "a subgroup key decrypts numbers of other origin only with `decrypt --any-randomiser`, and so every sum that \
+                    has one of them: say --any-randomiser here too";
+        return Err(Failure::at(name(&command.key), text));
+    }
     Ok(())
 }
 

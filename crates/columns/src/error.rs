@@ -371,6 +371,12 @@ pub enum ErrorKind {
     /// Packed slots have no counterpart in python-paillier.
     #[error("packed slots have no counterpart in python-paillier")]
     SlotsInPhe,
+    /// A column whose encoding has no form as described values.
+    #[error("packed columns and python-paillier's fractions have no form as single values")]
+    NotSingle,
+    /// A column of values has none that says what they are.
+    #[error("no cell has a value that says what the column is")]
+    NoValues,
     /// A decimal scale was given for ciphertexts with fractions of their own.
     #[error("a scale is for integers, but there are fractions (e below 0)")]
     ScaleOfFractions,

@@ -68,6 +68,7 @@ mod shares;
 mod signature;
 mod totals;
 mod typed;
+pub mod values;
 mod wipe;
 
 pub use align::Alignment;

@@ -39,5 +39,6 @@ mod shared_keys;
 mod signatures;
 mod streaming;
 mod terminal;
+mod values;
 mod variants;
 mod weights;
