@@ -15,3 +15,4 @@ export {
   toRows,
 } from "./exchange.ts";
 export { type KeyOptions, PrivateKey, PublicKey } from "./keys.ts";
+export { fromValue, toValue } from "./values.ts";
