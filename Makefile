@@ -11,8 +11,8 @@ FUZZ_SECONDS ?= 300
 MUTANTS ?=
 
 .PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js sbom fuzz coverage formal boards hardware-tools prove-arithmetic
-.PHONY: demo demo-python demo-election demo-dghv demo-service
-.PHONY: test test-hardware test-extras test-full
+.PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
+.PHONY: test test-hardware test-extras test-postgres test-full
 .PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-js bench-inner-loop
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
@@ -34,6 +34,11 @@ demo-service: ## the same through a service on the loopback address, by two clie
 demo-election: ## a thousand ballots of a known result through a server (SERVE=1 leaves it up), verified by two verifiers
 	@scripts/setup.sh build
 	@scripts/demo_election.sh
+
+demo-survey: ## a salary survey from the browser's form through PostgreSQL to totals, with a thousand simulated people (SERVE=1 leaves it up)
+	@scripts/setup.sh test
+	@scripts/setup.sh postgres
+	@scripts/demo_survey.sh
 
 demo-dghv: ## add two numbers that are encrypted with FHE over the integers (broken parameters)
 	@scripts/setup.sh build
@@ -59,6 +64,10 @@ test-%: ## run one part of them: rust, python, web, hardware, cocotb, benches, f
 	@scripts/setup.sh test
 	scripts/test.sh $*
 
+test-postgres: ## test the PostgreSQL extension on each PostgreSQL whose headers are here (installs Debian's)
+	@scripts/setup.sh postgres
+	scripts/postgres.sh test
+
 docs: ## build the documentation site into target/site; scripts/docs.sh --charts draws its charts anew first
 	@scripts/setup.sh test
 	scripts/docs.sh
@@ -68,6 +77,7 @@ test-full: ## run everything: also the long tests, Spark, Flower, notebooks, the
 	INCLUDE_IGNORED=1 scripts/test.sh rust python web hardware cocotb benches
 	$(MAKE) synth-check
 	HEARITH_ALL_TARGETS=1 .venv/bin/python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests/test_fusesoc.py
+	$(MAKE) test-postgres
 	scripts/test_fhe.sh
 	scripts/test_spark.sh
 	scripts/test_flower.sh

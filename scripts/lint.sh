@@ -34,8 +34,11 @@ found=$(cd crates/python && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 pyright --pythonpat
 ruff check --quiet scripts rtl/cocotb rtl/sim rtl/fusesoc verifier
 ruff format --quiet --check scripts rtl/cocotb rtl/sim rtl/fusesoc verifier
 mypy --no-error-summary --strict verifier/hearith_verify.py
-ruff check --quiet --config scripts/ruff.toml docs/site formal
-ruff format --quiet --check --config scripts/ruff.toml docs/site formal
+ruff check --quiet --config scripts/ruff.toml docs/site formal survey
+ruff check --quiet crates/postgres/tests
+ruff format --quiet --check crates/postgres/tests
+cargo fmt --manifest-path crates/postgres/Cargo.toml --check
+ruff format --quiet --check --config scripts/ruff.toml docs/site formal survey
 scripts/lint_rtl.sh
 scripts/ip.py --check
 scripts/name_tables.py --check

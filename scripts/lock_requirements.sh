@@ -25,3 +25,4 @@ lock synth/requirements bench/requirements.txt crates/python/requirements.txt sc
 lock bench/peers
 lock docs/site/requirements
 lock crates/python/requirements-flower
+lock crates/postgres/requirements

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test|release|proofs
+# Makes sure that what a Makefile target needs is there. Usage: scripts/setup.sh build|test|release|proofs|postgres
 #   build   Rust and a C compiler: enough for the program and the demo
 #   test    also what tests, lint, benchmarks and fuzzing need: m4 and make (GMP's build), a C++ compiler (libFuzzer and simulated
 #           hardware), Verilator, zlib (waveforms), valgrind, git, Chromium (the election's pages), PostgreSQL (the election's server), buildah (the service's image), in .venv
@@ -7,6 +7,7 @@
 #           pages are built and tested with
 #   release what builds and tries the parts of a release: git, a C++ compiler, .venv with zig, minisign, binutils and an emulator for
 #           aarch64, libraries for its programs, musl, and Debian's compiler with standard libraries for targets that rustup cannot add
+#   postgres PostgreSQL with headers, and libclang, for the extension
 #   proofs  Coq, for the proofs about the arithmetic, and make
 # As root on Debian, missing packages are installed; otherwise the script says what to install and stops.
 # A second run finds everything in place and returns within a second or two.
@@ -100,6 +101,10 @@ elif [ "$purpose" = release ]; then
 elif [ "$purpose" = proofs ]; then
     need "make" command -v make
     need "coq" command -v coqc
+elif [ "$purpose" = postgres ]; then
+    need "postgresql" sh -c "ls /usr/lib/postgresql/*/bin/initdb"
+    need "postgresql-server-dev-all" sh -c "ls /usr/include/postgresql/*/server/postgres.h"
+    need "libclang-dev" sh -c "ls /usr/lib/llvm-*/lib/libclang.so"
 fi
 install_packages
 if [ "$more" = 1 ]; then

