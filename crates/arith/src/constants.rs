@@ -26,10 +26,10 @@ pub(crate) struct Constants {
     pub(crate) one: Pair,
     pub(crate) r2: Pair,
     pub(crate) shift: Pair,
-    /// [`Constants::reciprocal`], which wipes itself; empty until it is made. Unlike a cell for it, no number has no bytes that are
-    /// not its own.
+    /// [`Constants::reciprocal`] in the kernel's radix and in words, which wipe themselves; empty
+    /// until they are made. Unlike a cell for it, no number has no bytes that are not its own.
     #[zeroize(skip)]
-    reciprocal: Mutex<Secret>,
+    reciprocals: [Mutex<Secret>; 2],
 }
 
 impl Constants {
@@ -62,13 +62,25 @@ impl Constants {
         let shift = power.clone();
         double_times(&doubling, &mut power, r_bits - chunk_bits);
         let neg_inverse = inverse_word(m[0]).wrapping_neg();
-        Ok(Arc::new(Constants { engine, bits, k, m, neg_inverse, one, r2: power, shift, reciprocal: Mutex::default() }))
+        Ok(Arc::new(Constants {
+            engine,
+            bits,
+            k,
+            m,
+            neg_inverse,
+            one,
+            r2: power,
+            shift,
+            reciprocals: Default::default(),
+        }))
     }
 
-    /// `floor(2^(2 radix_bits digits) / m)` for the modulus' `digits` limbs of the kernel's radix, made when it is first asked for.
+    /// `floor(2^(2 radix_bits digits) / m)` for the modulus' `digits` limbs of the kernel's radix,
+    /// or of 64 bits, made when it is first asked for.
     pub(crate) fn reciprocal(&self, radix_bits: u32, digits: usize) -> MutexGuard<'_, Secret> {
+        let cell = &self.reciprocals[usize::from(radix_bits == 64)];
         // Whoever panicked while it was made left it empty.
-        let mut reciprocal = self.reciprocal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reciprocal = cell.lock().unwrap_or_else(PoisonError::into_inner);
         if reciprocal.is_empty() {
             let bits = radix_bits * digits as u32;
             let (mut rest, mut quotient) = (resized(&[1], self.limbs()), resized(&[], limbs_of(bits + radix_bits)));

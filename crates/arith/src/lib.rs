@@ -37,6 +37,7 @@ mod process;
 mod product;
 pub mod random;
 mod ring;
+mod single;
 mod sliding;
 mod square;
 

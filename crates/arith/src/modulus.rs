@@ -11,6 +11,7 @@ use crate::natural::{add_assign, mask, reduce_once, sub_assign};
 use crate::pow::{self, pow, pow_by};
 use crate::product::{chains_of, products};
 use crate::ring::{Plain, Plains};
+use crate::single;
 use crate::{ArithError, Batch, Engine, Exponents};
 use std::fmt;
 use std::sync::Arc;
@@ -74,6 +75,9 @@ impl Modulus {
     /// If the batches differ in length.
     pub fn mul(&self, a: &Batch, b: &Batch) -> Batch {
         assert_eq!(a.len(), b.len(), "one factor a row");
+        if single::suits(&self.0, a.len(), a.limbs().max(b.limbs())) {
+            return single::mul(&self.0, a, b);
+        }
         with_kernel_for!(&self.0, a.len(), K => mul::<K>(&self.0, a, b))
     }
 

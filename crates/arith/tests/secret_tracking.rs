@@ -68,6 +68,7 @@ fn operate(engine: Engine) {
         let exponents = secret(numbers(3, 2));
         for result in [
             m.mul(&x, &y),
+            m.mul(&x.range(0..1), &y.range(0..1)),
             m.add(&x, &y),
             m.sub(&x, &y),
             m.neg(&x),

@@ -172,46 +172,56 @@ fn powers_with_exponents_of_every_short_length() {
 /// Batches of few rows, for which engines have kernels of their own: every operation, row by row, beside GMP.
 #[test]
 fn few_rows() {
-    for_all(&[&BITS[..3], &[512, 513, 1024, 1500, 2048], &LONG[..2], &[5300, 8192]].concat(), |engine, m, random| {
-        let (modulus, square) = (Modulus::new(engine, &limbs(m)).unwrap(), Square::new(engine, &limbs(m)).unwrap());
-        let (m2, width, bits) = (m.clone().square(), modulus.limbs(), 67);
-        let all = residues(m, 6, random);
-        let comb = FixedBase::new(&square, &limbs(&all[7]), bits);
-        for rows in 1..=5 {
-            let start = random.below(all.len() as u32 - rows as u32) as usize;
-            let numbers = &all[start..start + rows];
-            let wide: Vec<Integer> = numbers.iter().map(|number| &m2 - number.clone() * 3u32 % &m2).collect();
-            let exponents: Vec<Integer> = (0..rows).map(|_| Integer::random_bits(bits, random).into()).collect();
-            let (x, y, e) = (batch(numbers, width), batch(&wide, 2 * width + 1), batch(&exponents, 2));
-            let of = |f: &dyn Fn(usize) -> Integer| (0..rows).map(f).collect::<Vec<_>>();
-            let power = |base: &Integer, row: usize, m: &Integer| base.clone().pow_mod(&exponents[row], m).unwrap();
+    for_all(
+        &[&BITS[..3], &[128, 190, 512, 513, 1024, 1500, 2048], &LONG[..2], &[5300, 8192]].concat(),
+        |engine, m, random| {
+            let (modulus, square) = (Modulus::new(engine, &limbs(m)).unwrap(), Square::new(engine, &limbs(m)).unwrap());
+            let (m2, width, bits) = (m.clone().square(), modulus.limbs(), 67);
+            let all = residues(m, 6, random);
+            let comb = FixedBase::new(&square, &limbs(&all[7]), bits);
+            for rows in 1..=5 {
+                let start = random.below(all.len() as u32 - rows as u32) as usize;
+                let numbers = &all[start..start + rows];
+                let wide: Vec<Integer> = numbers.iter().map(|number| &m2 - number.clone() * 3u32 % &m2).collect();
+                let exponents: Vec<Integer> = (0..rows).map(|_| Integer::random_bits(bits, random).into()).collect();
+                let (x, y, e) = (batch(numbers, width), batch(&wide, 2 * width + 1), batch(&exponents, 2));
+                let of = |f: &dyn Fn(usize) -> Integer| (0..rows).map(f).collect::<Vec<_>>();
+                let power = |base: &Integer, row: usize, m: &Integer| base.clone().pow_mod(&exponents[row], m).unwrap();
 
-            let name = format!("{engine}, {rows} rows from {start} modulo {m}");
-            assert_eq!(integers(&modulus.mul(&x, &y)), of(&|i| (&numbers[i] * &wide[i]).complete() % m), "{name}");
-            assert_eq!(integers(&modulus.reduce(&y)), of(&|i| (&wide[i] % m).complete()), "{name}");
-            let factor = modulus.factor(y.row(0));
-            assert_eq!(
-                integers(&modulus.mul_by(&x, &factor)),
-                of(&|i| (&numbers[i] * &wide[0]).complete() % m),
-                "{name}"
-            );
-            assert_eq!(
-                integers(&modulus.pow(&x, Exponents::Each(&e, bits))),
-                of(&|i| power(&numbers[i], i, m)),
-                "{name}"
-            );
-            let groups: Vec<Vec<u32>> = vec![(0..rows as u32).collect(), vec![]];
-            let product = numbers.iter().fold(Integer::from(1), |product, number| product * number % m);
-            assert_eq!(integers(&modulus.products(&x, &groups)), [product, Integer::from(1) % m], "{name}");
+                let name = format!("{engine}, {rows} rows from {start} modulo {m}");
+                assert_eq!(integers(&modulus.mul(&x, &y)), of(&|i| (&numbers[i] * &wide[i]).complete() % m), "{name}");
+                assert_eq!(integers(&modulus.reduce(&y)), of(&|i| (&wide[i] % m).complete()), "{name}");
+                // As long as the modulus' limbs and not below it, and of the widths that addition has.
+                let long: Vec<Integer> =
+                    (0..rows).map(|i| (Integer::from(1) << (64 * width as u32)) - (1u32 << i)).collect();
+                for (a, b) in [(numbers, &long[..]), (&long, numbers), (&long, &long), (numbers, numbers)] {
+                    let products = modulus.mul(&batch(a, width), &batch(b, width));
+                    assert_eq!(integers(&products), of(&|i| (&a[i] * &b[i]).complete() % m), "{name}");
+                }
+                let factor = modulus.factor(y.row(0));
+                assert_eq!(
+                    integers(&modulus.mul_by(&x, &factor)),
+                    of(&|i| (&numbers[i] * &wide[0]).complete() % m),
+                    "{name}"
+                );
+                assert_eq!(
+                    integers(&modulus.pow(&x, Exponents::Each(&e, bits))),
+                    of(&|i| power(&numbers[i], i, m)),
+                    "{name}"
+                );
+                let groups: Vec<Vec<u32>> = vec![(0..rows as u32).collect(), vec![]];
+                let product = numbers.iter().fold(Integer::from(1), |product, number| product * number % m);
+                assert_eq!(integers(&modulus.products(&x, &groups)), [product, Integer::from(1) % m], "{name}");
 
-            assert_eq!(pairs(&square.split(&y), m), of(&|i| (&wide[i] % &m2).complete()), "{name}");
-            let powers = square.pow(&y, Exponents::Each(&e, bits));
-            assert_eq!(pairs(&powers, m), of(&|i| power(&wide[i], i, &m2)), "{name}");
-            assert_eq!(pairs(&comb.pow(&e), m), of(&|i| power(&all[7], i, &m2)), "{name}");
-            let product = (0..rows).fold(Integer::from(1), |product, i| product * power(&wide[i], i, &m2) % &m2);
-            assert_eq!(pairs(&square.multi_pow(&y, &e, bits, &groups[..1]), m), [product], "{name}");
-        }
-    });
+                assert_eq!(pairs(&square.split(&y), m), of(&|i| (&wide[i] % &m2).complete()), "{name}");
+                let powers = square.pow(&y, Exponents::Each(&e, bits));
+                assert_eq!(pairs(&powers, m), of(&|i| power(&wide[i], i, &m2)), "{name}");
+                assert_eq!(pairs(&comb.pow(&e), m), of(&|i| power(&all[7], i, &m2)), "{name}");
+                let product = (0..rows).fold(Integer::from(1), |product, i| product * power(&wide[i], i, &m2) % &m2);
+                assert_eq!(pairs(&square.multi_pow(&y, &e, bits, &groups[..1]), m), [product], "{name}");
+            }
+        },
+    );
 }
 
 #[test]

@@ -1,0 +1,135 @@
+//! Products of single numbers as they are, on 64-bit words, by Barrett's reduction \[Barrett86\].
+//!
+//! The AVX2 kernel takes as long for one product as for four, and its constants have to be spread
+//! over lanes first. The portable kernel takes two Montgomery products. Here it is one product and
+//! two halves, as [`crate::barrett`] has it, with `b = 2^64`, a modulus of `d` limbs and a
+//! reciprocal `mu` of `d + 1`:
+//!
+//! ```text
+//! t = x y < b^(2 d)        q = floor(floor(t / b^(d-1)) mu / b^(d+1))        r = t - q m
+//! ```
+//!
+//! Nothing is spare here: the factors may be as long as the modulus' limbs. What makes `q` smaller
+//! than `t / m`:
+//! - what `floor(t / b^(d-1))` cuts off, times `mu`: below `b^(d-1) / m`, at most a quarter;
+//! - what `mu` lacks, times `t`: below `t / b^(2 d)`, less than 1;
+//! - what is left out of the product by `mu`, products of limbs below column `d - 2`: below
+//!   `d b^(d-1)` of `b^(d+1)`;
+//! - rounding down, less than 1.
+//!
+//! So `q` is at most 2 below the quotient, and `r < 3 m`.
+
+use crate::constants::Constants;
+use crate::natural::{Secret, less, mac, reduce_once, sub_assign};
+use crate::{Batch, Engine};
+use zeroize::Zeroizing;
+
+/// Most rows: the AVX2 kernel takes longer for so many, and more are shared out among cores.
+const FEW: usize = 2;
+
+/// Whether so many rows, of numbers of so many limbs, are multiplied sooner here.
+pub(crate) fn suits(constants: &Constants, rows: usize, limbs: usize) -> bool {
+    // The IFMA engine has a kernel for few rows.
+    let few = rows <= FEW && constants.engine.engine() != Engine::Ifma;
+    let d = constants.limbs();
+    few && d > 1 && limbs <= d && constants.bits as usize > 64 * (d - 1) + 2
+}
+
+/// The products row by row, canonical, of numbers of at most as many limbs as the modulus.
+pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
+    let d = constants.limbs();
+    let mut out = Batch::zeros(a.len(), d);
+    let mu: Secret = constants.reciprocal(64, d).clone();
+    let mut space = Zeroizing::new(vec![0; 4 * d + 2]);
+    for ((out, x), y) in out.rows_mut().zip(a.rows()).zip(b.rows()) {
+        product(out, x, y, &constants.m, &mu, &mut space);
+    }
+    out
+}
+
+/// Calls the body compiled for the instructions that this CPU has.
+fn product(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("bmi2") {
+        // SAFETY: the instructions are there.
+        return unsafe { product_bmi2(out, x, y, m, mu, space) };
+    }
+    product_body(out, x, y, m, mu, space);
+}
+
+/// With `mulx`, which leaves carries alone and takes any registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2")]
+fn product_bmi2(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
+    product_body(out, x, y, m, mu, space);
+}
+
+#[inline(always)]
+fn product_body(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
+    let d = m.len();
+    let (t, u) = space.split_at_mut(2 * d);
+    t.fill(0);
+    for (i, &limb) in y.iter().enumerate() {
+        t[i + x.len()] = add_row(&mut t[i..i + x.len()], x, limb);
+    }
+    // Columns from d - 2 on of the product of the upper half and the reciprocal.
+    u.fill(0);
+    let upper = &t[d - 1..];
+    for (i, &limb) in mu.iter().enumerate() {
+        let first = (d - 2).saturating_sub(i);
+        u[i + d + 1] = add_row(&mut u[i + first..i + d + 1], &upper[first..], limb);
+    }
+    // Columns up to d of the product of the quotient and the modulus.
+    let (low, quotient) = u.split_at_mut(d + 1);
+    low.fill(0);
+    low[d] = add_row(&mut low[..d], m, quotient[0]);
+    for (i, &limb) in quotient.iter().enumerate().skip(1) {
+        add_row(&mut low[i..], &m[..d + 1 - i], limb);
+    }
+    sub_assign(&mut t[..=d], low);
+    let (rest, top) = t.split_at_mut(d);
+    for _ in 0..2 {
+        let borrowed = less(rest, m);
+        let subtracted = reduce_once(rest, top[0], m);
+        top[0] = top[0].wrapping_sub(borrowed & subtracted);
+    }
+    out.copy_from_slice(rest);
+}
+
+/// Adds `a y` to `t`, which is as long as `a`; returns the limb carried out.
+// No closures and no calls of generic functions: they may be compiled apart, without `mulx`.
+#[inline(always)]
+fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
+    let (blocks, rest) = t.as_chunks_mut::<4>();
+    let (factors, last) = a.as_chunks::<4>();
+    let mut carry = 0;
+    for (t, a) in blocks.iter_mut().zip(factors) {
+        let (low0, high0) = wide(a[0], y);
+        let (low1, high1) = wide(a[1], y);
+        let (low2, high2) = wide(a[2], y);
+        let (low3, high3) = wide(a[3], y);
+        let (low0, over) = low0.carrying_add(carry, false);
+        let (low1, over) = low1.carrying_add(high0, over);
+        let (low2, over) = low2.carrying_add(high1, over);
+        let (low3, over) = low3.carrying_add(high2, over);
+        // No overflow, here and below: it is the highest limb of what fits.
+        carry = high3.wrapping_add(u64::from(over));
+        let (sum0, over) = t[0].carrying_add(low0, false);
+        let (sum1, over) = t[1].carrying_add(low1, over);
+        let (sum2, over) = t[2].carrying_add(low2, over);
+        let (sum3, over) = t[3].carrying_add(low3, over);
+        *t = [sum0, sum1, sum2, sum3];
+        carry = carry.wrapping_add(u64::from(over));
+    }
+    for (t, &limb) in rest.iter_mut().zip(last) {
+        (*t, carry) = mac(*t, limb, y, carry);
+    }
+    carry
+}
+
+/// `a b` as (low, high).
+#[inline(always)]
+fn wide(a: u64, b: u64) -> (u64, u64) {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64, (product >> 64) as u64)
+}
