@@ -37,7 +37,8 @@ def constants():
     """The constants of the key by the names of their regions, from the formulas in docs/explanation/mesa.md."""
     n, short = P * Q, W * (D + 1)
     r_bits, x_bits = W * (-(-(N + 2) // W) + D + 1), 2 * N + 2
-    found = {"MODULUS": n}
+    # One stage takes all bits of an exponent, and a step more, out of Montgomery form.
+    found = {"MODULUS": n, "STEPS": N // 2 << 16}
     for name, p, q in (("P", P, Q), ("Q", Q, P)):
         square = p * p
         scaled = -pow(square, -1, 1 << short) % (1 << short) * square

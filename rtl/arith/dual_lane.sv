@@ -18,11 +18,14 @@
 //   enter    Y = R^3                                                    X = c R, entry 1
 //   table    a square, then 13 times Y = entry 1                        X = c^2 R, ..., c^15 R, entries 2 to 15
 //   one      Y = 0, Z = R^2
-//   window   4 squares (but in the first), Y = entry [next 4 bits of e], ceil(H / 4) times   X = c^e R
+//   window   4 squares (but in the first), Y = entry [next 4 bits of e], windows times   X = c^e R
 //   exit     Y = (u, 0), which is not in Montgomery form
 //
 // The last gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p M'; and as |a'| <= (0.65 u / R + 8/15) M' + 1 and 0 < u <= M' / 3,
-// a' is u itself and L = b' modulo p, with |b'| < M'.
+// a' is u itself and L = b' modulo p, with |b'| < M'. Of every other c, a' = u c^e modulo M' is another number:
+// foreign_o says so.
+//
+// windows = windows_i + 1 is what e takes, in windows of 4 bits, at most ceil(H / 4).
 //
 // Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of dual_pace, and what one gives is read by the next but one:
 //
@@ -36,8 +39,8 @@
 // A ciphertext comes as 4 ceil(H / W) digits: its quarters of H bits, the highest first, each from its lowest digit on and filled up with zeros. The digits of
 // an item are there whenever they are asked for, from its first, which starts the work, to its last. b' leaves as Digits digits in two's complement, lowest first.
 //
-// All entries are read for every product (dual_source). Neither time nor the order of jobs depends on any value.
-// Jobs of an item: 54 + 11 ceil(H / 4); its work begins with the next phase 0 of the pace, its first digit is taken 2 Job + 2 cycles later, and b' is
+// All entries are read for every product (dual_source). Neither time nor the order of jobs depends on any value but windows_i.
+// Jobs of an item: 54 + 11 windows; its work begins with the next phase 0 of the pace, its first digit is taken 2 Job + 2 cycles later, and b' is
 // offered, from its lowest digit on, Jobs + 1 times Job cycles after the beginning. While digits are taken at once an item takes Jobs + 2 times Job
 // cycles. After a reset the memories are cleared, which takes 2^(IndexBits + 1) cycles.
 // Multipliers: those of dual_row, all with input, product and output registers. Levels of logic on xc7, by Yosys with the hierarchy kept: at most 5 LUTs and a
@@ -51,22 +54,27 @@ module dual_lane #(
     localparam int unsigned MtBits    = (H + W - 1) / W * W,
     localparam int unsigned Digits    = (H + W + 2) / W + D + 1,
     localparam int unsigned Job       = Digits + D + 2,
-    localparam int unsigned PhaseBits = $clog2(Job)
+    localparam int unsigned PhaseBits = $clog2(Job),
+    localparam int unsigned Windows    = (H + 3) / 4,
+    localparam int unsigned WindowBits = $clog2(Windows)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
     // Of dual_pace: its constants are those of the modulus, dual numbers that are right modulo p^2, their parts not negative and at most M'.
     input  logic [PhaseBits-1:0] phase_i,
     input  logic [6:0][W-1:0]    constants_i,  // 2^H R (low, high), R^3, R^2, u
+    input  logic [W-1:0]         unit_i,       // of u, a cycle later
     // Stable while an item is inside.
     input  logic [MtBits-1:0]    mt_i,
     input  logic [H-1:0]         exponent_i,
+    input  logic [WindowBits-1:0] windows_i,   // windows of the exponent after the first
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
     input  logic [W-1:0]         digit_i,      // of the ciphertext
     output logic                 out_valid_o,
     input  logic                 out_ready_i,
     output logic [W-1:0]         digit_o,      // of b'
+    output logic                 foreign_o,    // with b': c^e is not 1 modulo p
     output logic                 busy_o,       // an item is inside
     output logic                 mul_o         // a product of dual numbers begins
 );
@@ -80,10 +88,8 @@ module dual_lane #(
     localparam int unsigned Period = (Span + V - 1) / V;
     localparam int unsigned Words = (Digits * W * Period + Span - 1) / Span;
     localparam int unsigned Upper = Words - Period;
-    localparam int unsigned Windows = (H + 3) / 4;
     localparam int unsigned ChunkDigits = (H + W - 1) / W;
     localparam int unsigned IndexBits = $clog2(Digits);
-    localparam int unsigned WindowBits = $clog2(Windows);
     localparam int unsigned CountBits = $clog2(Digits + 1);
 
     // ---- The phase, and what is done in which: a row's cycle is 5 less (dual_row). ----
@@ -193,7 +199,7 @@ module dual_lane #(
             job_q     <= '0;
             opening_q <= '0;
             within_q  <= 3'd4;
-            left_q    <= WindowBits'(Windows - 1);
+            left_q    <= windows_i;
             exit_q    <= 1'b0;
         end else if (advance_q) begin
             job_q <= last_job ? '0 : job_q + 1'b1;
@@ -469,6 +475,13 @@ module dual_lane #(
             out_valid_o <= !given;
             out_count_q <= out_count_q + 1'b1;
         end
+    end
+
+    // ---- Whether a' is u: the job after the last one reads a' as every job does. ----
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || state_q == Running) foreign_o <= 1'b0;
+        else if (state_q == Drain && valid_1_q && a_q != unit_i) foreign_o <= 1'b1;
     end
 
     // The other phases: the last row cycle that counts is T + D.

@@ -3,8 +3,9 @@
 //
 // Ciphertexts come one after the other, digit by digit as dual_lane takes them, and are dealt to the lanes in turns; results come back in the same order, since all
 // lanes take the same time. What a lane gives, |b'| < 0.65 M' and right modulo p, gets M' added: l is right modulo p, and 0 < l < 2 M'.
+// foreign_o says of an item that c^e is not 1 modulo p: its l means nothing.
 //
-// Throughput, once filled: Lanes items in Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11 ceil(H / 4) and Job = Digits + D + 2 as in dual_lane, if digits
+// Throughput, once filled: Lanes items in Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11 (windows_i + 1) and Job = Digits + D + 2 as in dual_lane, if digits
 // are there when they are asked for and results are taken within Job cycles, and while Lanes < Jobs / 16. Latency Interval - 3 Job + Digits - 1 cycles
 // from the taking of the first digit to l's being there.
 module dual_lanes #(
@@ -16,7 +17,8 @@ module dual_lanes #(
     localparam int unsigned H      = N / 2,
     localparam int unsigned MtBits = (H + W - 1) / W * W,
     localparam int unsigned Digits = (H + W + 2) / W + D + 1,
-    localparam int unsigned OpBits = Digits * W
+    localparam int unsigned OpBits = Digits * W,
+    localparam int unsigned WindowBits = $clog2((H + 3) / 4)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
@@ -24,6 +26,7 @@ module dual_lanes #(
     input  logic [MtBits-1:0]    mt_i,
     input  logic [W*(D+1)-1:0]   unit_i,        // u
     input  logic [H-1:0]         exponent_i,
+    input  logic [WindowBits-1:0] windows_i,    // windows of 4 bits of e after the first
     input  logic [OpBits-1:0]    shift_low_i,   // 2^H R
     input  logic [OpBits-1:0]    shift_high_i,
     input  logic [OpBits-1:0]    enter_low_i,   // R^3
@@ -37,6 +40,7 @@ module dual_lanes #(
     output logic                 out_valid_o,
     input  logic                 out_ready_i,
     output logic [OpBits-1:0]    l_o,
+    output logic                 foreign_o,
     output logic [Lanes-1:0]     mul_o          // a product of dual numbers begins in this lane
 );
     if (Lanes < 1) begin : gen_bad
@@ -49,9 +53,9 @@ module dual_lanes #(
     logic [PhaseBits-1:0] phase;
     logic [6:0][W-1:0] constants;
 
-    logic [Lanes-1:0] deal, collect, lane_ready, lane_valid, lane_busy;
+    logic [Lanes-1:0] deal, collect, lane_ready, lane_valid, lane_busy, lane_foreign;
     logic [Lanes-1:0][W-1:0] lane_digits;
-    logic [W-1:0] digit;
+    logic [W-1:0] digit, unit_q;
     logic digit_valid, digit_ready, digit_last;
 
     dual_pace #(
@@ -99,17 +103,26 @@ module dual_lanes #(
             .rst_ni,
             .phase_i    (phase),
             .constants_i(constants),
+            .unit_i     (unit_q),
             .mt_i,
             .exponent_i,
+            .windows_i,
             .in_valid_i (in_valid_i && deal[i]),
             .in_ready_o (lane_ready[i]),
             .digit_i,
             .out_valid_o(lane_valid[i]),
             .out_ready_i(digit_ready && collect[i]),
             .digit_o    (lane_digits[i]),
+            .foreign_o  (lane_foreign[i]),
             .busy_o     (lane_busy[i]),
             .mul_o      (mul_o[i])
         );
+    end
+
+    // The digit of u that lanes compare.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) unit_q <= '0;
+        else unit_q <= constants[6];
     end
 
     always_comb begin
@@ -152,8 +165,10 @@ module dual_lanes #(
             full_q      <= 1'b0;
             out_valid_o <= 1'b0;
             l_o         <= '0;
+            foreign_o   <= 1'b0;
         end else begin
             if (take) count_q <= digit_last ? '0 : count_q + 1'b1;
+            if (take) foreign_o <= |(lane_foreign & collect);
             digit_q    <= digit;
             mt_digit_q <= mt_digit;
             taken_q    <= take;

@@ -7,11 +7,14 @@
 // result becomes x. next_i is the bit that follows the segment, 0 after the last. With Exit, one more step gives S * 1 / R, out of Montgomery
 // form, at most M', in x_o.
 //
+// A segment may have fewer bits than Bits: they are the highest of exponent_i, the bit below them is the one
+// after the segment, as next_i is otherwise, and steps_i is smaller.
+//
 // Beginning with S = R mod M, Z = c R, segments that make up e give S = c^e R. All values below 2 M' (mont_row), in redundant words
 // of V + 1 bits, cut as mont_row says (Chained): the first Period below 2^v, the others at most 2^v + 2^(v-W) + 1; given and taken alike.
 //
-// Latency (Bits + Exit) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 + 2 Near, T as in mont_steps (71 at N = 1024, W = 17, D = 2); one
-// pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent and every pair.
+// Latency (steps_i + 1) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 + 2 Near, T as in mont_steps (71 at N = 1024, W = 17, D = 2); one
+// pair in latency + 1 cycles. Cycles and multiplications are the same for every exponent of a length and every pair.
 //
 // Multipliers: 2 (Words + MtWords) of W x (V+1) bits, MtWords = ceil(N Period / Span), each with registers at its inputs, behind the product and at its output
 // (mont_word). A DSP48E1 takes W = 17, V = 23 (188 at N = 1024, D = 2), a multiplier of 18 x 18 bits W = V = 17.
@@ -23,18 +26,21 @@ module mod_exp_ladder #(
     parameter int unsigned V    = 23,
     parameter int unsigned D    = 2,
     parameter int unsigned Near = 0,     // as in mont_row
-    parameter int unsigned Bits = 86,    // bits of the segment, at least 1
+    parameter int unsigned Bits = 86,    // bits of the longest segment, at least 1
     parameter int unsigned Exit = 0,     // 1 for the last segment, which leaves Montgomery form, otherwise 0
     localparam int unsigned MtBits   = (N + W - 1) / W * W,
     localparam int unsigned Span     = W * (D + 2),
     localparam int unsigned Period   = (Span + V - 1) / V,
     localparam int unsigned Words    = ((N + W * (D + 1) + 1) * Period + Span - 1) / Span,
-    localparam int unsigned PairBits = Words * (V + 1)
+    localparam int unsigned PairBits = Words * (V + 1),
+    localparam int unsigned CountBits = $clog2(Bits + Exit + 1)
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic [MtBits-1:0]   mt_i,        // (M' + 1) / 2^(W (D+1)), stable while a pair is inside
     input  logic [Bits-1:0]     exponent_i,  // stable likewise
+    // Stable likewise: bits of the segment + Exit - 1, from Exit to Bits + Exit - 1.
+    input  logic [CountBits-1:0] steps_i,
     input  logic                next_i,      // stable likewise
     input  logic                in_valid_i,
     output logic                in_ready_o,
@@ -51,8 +57,6 @@ module mod_exp_ladder #(
     end
 
     localparam int unsigned UpperBits = (Words - Period) * (V + 1);
-    localparam int unsigned Steps = Bits + Exit;
-    localparam int unsigned CountBits = $clog2(Steps + 1);
 
     // Idle, busy (u_steps) and done exclude each other. The operands are loaded all the time while idle, so that no input selects what hundreds of
     // flip-flops take: start is what makes the last of these loads count.
@@ -113,7 +117,7 @@ module mod_exp_ladder #(
             bits_q <= '0;
             exit_q <= 1'b0;
         end else if (idle_q) begin
-            left_q <= CountBits'(Steps - 1);
+            left_q <= steps_i;
             bits_q <= {exponent_i, Exit == 0 && next_i};
             exit_q <= exit_d;
         end else if (last) begin

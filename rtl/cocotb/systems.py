@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 import random
 
 import phe
@@ -36,6 +37,19 @@ def key_primes(generator, bits):
             return p, q
 
 
+def subgroup_prime(generator, bits, short_bits):
+    """A prime of so many bits, its two highest set, and a prime of short_bits bits that divides half of it."""
+    while True:
+        order = generator.getrandbits(short_bits) | 1 << short_bits - 1 | 1
+        if not is_prime(order):
+            continue
+        for _ in range(10 * bits):
+            prime = generator.getrandbits(bits) | 3 << bits - 2
+            prime -= (prime - 1) % (2 * order)
+            if prime >> bits - 2 == 3 and is_prime(prime):
+                return prime, order
+
+
 def scaled(modulus, bits):
     """`u` and `(u modulus + 1) / 2^bits` with the u below 2^bits that makes this whole."""
     u = pow(-modulus, -1, 2**bits)
@@ -55,10 +69,10 @@ class Key:
         self.public = phe.PaillierPublicKey(self.n)
         self.private = phe.PaillierPrivateKey(self.public, self.p, self.q)
 
-    def merged(self, prime, other, bits):
-        """`t 2^bits mod n`: t is 0 modulo the other prime, and takes L(c^(prime-1)) to the plaintext modulo this one."""
-        # For g = n + 1: L(g^(prime-1) mod prime^2) = -other mod prime.
-        t = pow(-other, -1, prime) * other * pow(other, -1, prime)
+    def merged(self, prime, other, exponent, bits):
+        """`t 2^bits mod n`: t is 0 modulo the other prime, and takes L(c^exponent) to the plaintext modulo this one."""
+        # For g = n + 1: L(g^exponent mod prime^2) = exponent other mod prime.
+        t = pow(exponent * other, -1, prime) * other * pow(other, -1, prime)
         return t * 2**bits % self.n
 
 
@@ -69,16 +83,34 @@ class Decryptor:
 
     def __init__(self, parameters, seed):
         """The parameters as the device reads them, 0 to 7."""
-        self.n_bits, _, shape, self.stream_bits, self.r_bits, self.x_bits, self.interval, _ = parameters
+        self.n_bits, self.stages, shape, self.stream_bits, self.r_bits, self.x_bits, self.interval, _ = parameters
         self.w, self.d, _, _ = shape.to_bytes(4, "little")
         self.in_bits, self.out_bits = 2 * self.n_bits, self.n_bits
         self.generator = random.Random(seed)
-        self.key = Key(*key_primes(self.generator, self.n_bits))
+        self.short_bits = self.n_bits // 6
+        while True:
+            primes, orders = zip(
+                *(subgroup_prime(self.generator, self.n_bits // 2, self.short_bits) for _ in range(2)), strict=True
+            )
+            if orders[0] != orders[1] and (primes[0] - 1) % primes[1] and (primes[1] - 1) % primes[0]:
+                break
+        self.key = Key(*primes)
+        #: The exponents of p and of q, and the length that both have at most: of the whole groups, or of subgroups.
+        self.is_short = seed % 2 == 1
+        pairs = list(zip(primes, orders, strict=True))
+        self.exponents = [2 * order if self.is_short else prime - 1 for prime, order in pairs]
+        self.exponent_bits = self.short_bits + 1 if self.is_short else self.n_bits // 2
+        #: A number whose powers are randomisers with those orders.
+        cofactors = [(prime - 1) // 2 // order for prime, order in pairs]
+        unit = next(u for u in itertools.count(2) if math.gcd(u, self.key.n) == 1)
+        self.base = pow(unit, cofactors[0] * cofactors[1] * self.key.n, self.key.n**2)
         self.corners = iter((0, 1, self.key.n - 1))
+        self.turn = itertools.count()
 
     def item(self):
-        """A ciphertext, and its plaintext: the corner cases first."""
-        n = self.key.n
+        """A ciphertext, and its plaintext: the corner cases first. Every fourth is of a foreign subgroup, by turns
+        modulo both primes, modulo p and modulo q."""
+        n, p, q = self.key.n, self.key.p, self.key.q
         plaintext = next(self.corners, None)
         if plaintext is None:
             plaintext = self.generator.randrange(n)
@@ -86,7 +118,20 @@ class Decryptor:
             plaintext, r_value=self.generator.randrange(2, min(self.key.p, self.key.q))
         )
         assert self.key.private.raw_decrypt(ciphertext) == plaintext
-        return ciphertext, plaintext
+        own = (1 + plaintext * n) * pow(self.base, self.generator.randrange(n), n**2) % n**2
+        match next(self.turn) % 12:
+            case 3:
+                pass
+            case 7:
+                # The other's modulo p^2, ours modulo q^2.
+                ciphertext += p**2 * ((own - ciphertext) * pow(p, -2, q**2) % q**2)
+            case 11:
+                ciphertext = own + p**2 * ((ciphertext - own) * pow(p, -2, q**2) % q**2)
+            case _:
+                ciphertext = own
+        ciphertext %= n**2
+        powers = [pow(ciphertext, exponent, prime) for exponent, prime in zip(self.exponents, (p, q), strict=True)]
+        return ciphertext, plaintext if powers == [1, 1] else 2**self.n_bits - 1
 
     def quiet(self, items):
         """Cycles within which so many items are answered, at twice the pipeline's time."""
@@ -102,14 +147,36 @@ class Mesa(Decryptor):
         """Number, value and bits of each constant."""
         key, digits = self.key, -(-self.n_bits // self.w) * self.w
         yield 7, key.n, self.n_bits
-        for first, p, q in ((0, key.p, key.q), (8, key.q, key.p)):
+        steps, places = self.segments()
+        yield 15, steps, 32
+        for first, p, q, exponent in ((0, key.p, key.q, self.exponents[0]), (8, key.q, key.p, self.exponents[1])):
             yield first, scaled(p * p, self.w * (self.d + 1))[1], digits
             yield first + 1, p * p, self.n_bits
             yield first + 2, 2 ** (self.r_bits + self.x_bits) % (p * p), self.n_bits
             yield first + 3, 2**self.r_bits % (p * p), self.n_bits
-            yield first + 4, p - 1, self.n_bits // 2
+            yield first + 4, sum((exponent >> at & 1) << place for place, at in places), self.n_bits // 2
             yield first + 5, p, self.n_bits // 2
-            yield first + 6, key.merged(p, q, self.x_bits), self.n_bits
+            yield first + 6, key.merged(p, q, exponent, self.x_bits), self.n_bits
+
+    def segments(self):
+        """The word STEPS, and for each bit of an exponent its place in the constant.
+
+        A stage but the last has ceil((N/2 + 1) / Stages) places, the last one the rest, and takes some of them from
+        the top. Below them stands the next stage's first bit once more.
+        """
+        half = self.n_bits // 2
+        width = -(-(half + 1) // self.stages)
+        widths = [width] * (self.stages - 1) + [half - (self.stages - 1) * width]
+        taken = next(
+            [bits] * (self.stages - 1) + [min(bits - 1, widths[-1])]
+            for bits in range(2, width + 1)
+            if bits * (self.stages - 1) + min(bits - 1, widths[-1]) >= self.exponent_bits
+        )
+        places, at, top = [], sum(taken), half
+        for room, bits in zip(widths, taken, strict=True):
+            places += [(top - 1 - k, at - 1 - k) for k in range(min(room, bits + 1)) if at - 1 - k >= 0]
+            at, top = at - bits, top - room
+        return taken[0] - 1 | taken[-1] << 16, places
 
 
 class MesaDual(Decryptor):
@@ -121,18 +188,19 @@ class MesaDual(Decryptor):
         """Number, value and bits of each constant."""
         key, half = self.key, self.n_bits // 2
         yield 15, key.n, self.n_bits
-        for first, p, q in ((0, key.p, key.q), (16, key.q, key.p)):
+        yield 14, -(-self.exponent_bits // 4) - 1, 32
+        for first, p, q, exponent in ((0, key.p, key.q, self.exponents[0]), (16, key.q, key.p, self.exponents[1])):
             u, mt = scaled(p, self.w * (self.d + 1))
             yield first, mt, -(-half // self.w) * self.w
-            yield first + 1, p - 1, half
+            yield first + 1, exponent, half
             yield first + 2, u, self.w * (self.d + 1)
-            for number, exponent in ((3, half + self.r_bits), (5, 3 * self.r_bits), (7, 2 * self.r_bits)):
+            for number, power in ((3, half + self.r_bits), (5, 3 * self.r_bits), (7, 2 * self.r_bits)):
                 # low + high u p, modulo p^2.
-                value = 2**exponent % (p * p)
+                value = 2**power % (p * p)
                 low = value % p
                 yield first + number, low, half
                 yield first + number + 1, (value - low) // p * pow(u, -1, p) % p, half
-            yield first + 9, key.merged(p, q, self.x_bits), self.n_bits
+            yield first + 9, key.merged(p, q, exponent, self.x_bits), self.n_bits
 
 
 class ResidueBank:

@@ -101,10 +101,10 @@ pub fn designs() -> Vec<Design> {
             .parameter("DBits", 4)
             .parameter("QBits", 7)
             .parameter("Word", 4),
-        Design::new("div_exact_564", "div_exact")
+        Design::new("div_exact_1076", "div_exact")
             .parameter("XBits", 2 * wide(512) + 52)
             .parameter("DBits", wide(512))
-            .parameter("QBits", wide(512) + 52),
+            .parameter("QBits", 2 * wide(512) + 52),
         Design::new("div_restoring_9", "div_restoring")
             .parameter("XBits", 9)
             .parameter("DBits", 4)

@@ -2,7 +2,7 @@
 //! interval between two operations at full speed. The tables in `bench/results/mesa.md` are made from it.
 
 use hearith_rtl::{
-    CIOS_1024, CIOS_2048, COND_SUB_1024, DIV_EXACT_564, DIV_RESTORING_564, LADDER_1024, MOD_ADD_1024, RADIX2_1024,
+    CIOS_1024, CIOS_2048, COND_SUB_1024, DIV_EXACT_1076, DIV_RESTORING_564, LADDER_1024, MOD_ADD_1024, RADIX2_1024,
     WIDE_ADD_1024,
 };
 use hearith_verilated::bench::Bench;
@@ -36,7 +36,7 @@ fn main() {
         &CIOS_2048,
         &RADIX2_1024,
         &LADDER_1024,
-        &DIV_EXACT_564,
+        &DIV_EXACT_1076,
         &DIV_RESTORING_564,
         &MOD_ADD_1024,
         &COND_SUB_1024,

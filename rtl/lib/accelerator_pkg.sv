@@ -112,7 +112,8 @@ package accelerator_pkg;
         MesaQOne = 11,
         MesaQExponent = 12,
         MesaQPrime = 13,
-        MesaQMerged = 14
+        MesaQMerged = 14,
+        MesaSteps = 15
     } mesa_region_e;
 
     // Words of each region, 10 bits each, region 0 at the low end; 0 where there is none.
@@ -133,6 +134,7 @@ package accelerator_pkg;
         mesa_region_words[10*12+:10] = 10'(((N / 2) + 31) / 32);
         mesa_region_words[10*13+:10] = 10'(((N / 2) + 31) / 32);
         mesa_region_words[10*14+:10] = 10'((N + 31) / 32);
+        mesa_region_words[10*15+:10] = 10'((32 + 31) / 32);
     endfunction
 
     // mesa_dual: its parameters by number, its regions by number.
@@ -157,6 +159,7 @@ package accelerator_pkg;
         MesaDualPOneLow = 7,
         MesaDualPOneHigh = 8,
         MesaDualPMerged = 9,
+        MesaDualWindows = 14,
         MesaDualModulus = 15,
         MesaDualQMt = 16,
         MesaDualQExponent = 17,
@@ -183,6 +186,7 @@ package accelerator_pkg;
         mesa_dual_region_words[10*7+:10] = 10'(((N / 2) + 31) / 32);
         mesa_dual_region_words[10*8+:10] = 10'(((N / 2) + 31) / 32);
         mesa_dual_region_words[10*9+:10] = 10'((N + 31) / 32);
+        mesa_dual_region_words[10*14+:10] = 10'((32 + 31) / 32);
         mesa_dual_region_words[10*15+:10] = 10'((N + 31) / 32);
         mesa_dual_region_words[10*16+:10] = 10'((((N / 2 + W - 1) / W * W) + 31) / 32);
         mesa_dual_region_words[10*17+:10] = 10'(((N / 2) + 31) / 32);

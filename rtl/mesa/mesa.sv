@@ -6,11 +6,11 @@
 // Two symmetric branches (mesa_branch), one for p and one for q, each with Stages ladders that pass on their pair of values; a key memory; registers.
 //
 // Ciphertexts of 2 N bits come in packets over AXI4-Stream, plaintexts of N bits leave in packets, in order, little end first; both padded with zeros to
-// whole beats. Streams, registers, parameters and the regions of the key:
+// whole beats; 2^N - 1 says that a ciphertext's powers are not both 1 modulo the primes. Streams, registers, parameters and the regions of the key:
 // docs/reference/registers.md. A key of fewer bits than N works as well.
 // PRODUCTS counts pairs of products in all ladders.
 //
-// Throughput, once filled: a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works all but two, or, with so many
+// The exponents may be shorter than N / 2 bits (STEPS). Throughput, once filled, with the longest: a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works all but two, or, with so many
 // stages that it is more, what the radix-2 multiplier that a branch shares takes for its two products.
 // Source: the MESA paper, [HDSST25], fig. 1 and 2.
 module mesa #(
@@ -79,9 +79,11 @@ module mesa #(
     logic [31:0] key_data;
     logic [1:0] start_valid, start_ready, residue_valid, residue_ready;
     logic [1:0][N-1:0] residue;
+    logic [1:0] foreign;
     logic [2*N-1:0] ciphertext;
     logic [N-1:0] n;
     logic [1:0][Stages-1:0] mul;
+    logic [31:0] steps;
 
     logic [7:0][31:0] parameters;
     assign parameters[accelerator_pkg::MesaParameterN] = N;
@@ -143,7 +145,21 @@ module mesa #(
         .ciphertext_o   (ciphertext),
         .residue_valid_i(residue_valid),
         .residue_ready_o(residue_ready),
-        .residue_i      (residue)
+        .residue_i      (residue),
+        .foreign_i      (foreign)
+    );
+
+    config_register #(
+        .Bits(32),
+        .IndexBits(9)
+    ) u_steps (
+        .clk_i,
+        .rst_ni (rst_n),
+        .wipe_i (key_wipe),
+        .write_i(key_write && key_index[13:9] == 5'(accelerator_pkg::MesaSteps)),
+        .index_i(key_index[8:0]),
+        .data_i (key_data),
+        .value_o(steps)
     );
 
     // The branches and their constants, 2^9 words apart.
@@ -256,6 +272,7 @@ module mesa #(
             .enter_i     (enter),
             .one_i       (one),
             .exponent_i  (exponent),
+            .steps_i     (steps),
             .prime_i     (prime),
             .merged_i    (merged),
             .n_i         (n),
@@ -265,6 +282,7 @@ module mesa #(
             .out_valid_o (residue_valid[b]),
             .out_ready_i (residue_ready[b]),
             .residue_o   (residue[b]),
+            .foreign_o   (foreign[b]),
             .mul_o       (mul[b])
         );
     end

@@ -10,11 +10,16 @@
 // that x = c^(p-1) + k p^2 and L(x) comes out with k p added; t is a multiple of q, and k p t one of n: nothing has to be subtracted
 // (the paper's equation 10, for a whole digit instead of one modulus).
 //
+// foreign_o, with the residue: c^e is not 1 modulo p, that is, p does not divide x - 1, and the residue means nothing.
+// The divider from the low end goes on until all bits of x are in: if p divides x - 1 < 2^DivBits, the bits of the
+// quotient from QBits on are 0; and if they are, the quotient times p is x - 1 itself. (Not looked at: x = 0, which is c = 0.)
+//
 // All constants are static while anything is in flight. With XBits = 2 N + 2 scanned bits of the radix-2 multiplier and R = 2^RBits:
 //   mt = (M' + 1) / 2^(W (D+1)),   enter = R 2^XBits mod p^2,   one = R mod p^2,   merged = t 2^XBits mod n.
 //
 // The exponent is cut most significant bits first, Segment bits a stage; the last stage has fewer and one product more, out of Montgomery form, so
-// that no stage takes longer than Segment steps. One item every Segment ladder steps if that is more than two radix-2 multiplications.
+// that no stage takes longer than Segment steps. Shorter exponents take steps_i + 1 steps a stage (mod_exp_ladder), and stand in the highest bits of each
+// segment. One item every Segment ladder steps if that is more than two radix-2 multiplications.
 // Source: [HDSST25], algorithm 4 and fig. 2; the order of the constants is that of algorithm 4's precomputation.
 module mesa_branch #(
     parameter int unsigned N       = 1024,  // bits of n and p^2
@@ -33,6 +38,7 @@ module mesa_branch #(
     input  logic [N-1:0]      enter_i,
     input  logic [N-1:0]      one_i,
     input  logic [N/2-1:0]    exponent_i,
+    input  logic [31:0]       steps_i,       // steps after the first: of a stage below, of the last one above
     input  logic [N/2-1:0]    prime_i,
     input  logic [N-1:0]      merged_i,
     input  logic [N-1:0]      n_i,
@@ -42,6 +48,7 @@ module mesa_branch #(
     output logic              out_valid_o,
     input  logic              out_ready_i,
     output logic [N-1:0]      residue_o,
+    output logic              foreign_o,
     output logic [Stages-1:0] mul_o          // a pair of products starts in this ladder
 );
     if (Stages < 1 || Stages > N / 4) $error("mesa_branch: Stages is 1 to N / 4");
@@ -58,9 +65,9 @@ module mesa_branch #(
     localparam int unsigned LastSegment = N / 2 - (Stages - 1) * Segment;
     // L(x) is below 2^QBits.
     localparam int unsigned QBits = N / 2 + W * (D + 1) + 1;
-    // The exact divider never looks at the upper half of x.
-    localparam int unsigned XWords = Exact != 0 ? (QBits * Period + Span - 1) / Span : Words;
-    localparam int unsigned PowerBits = XWords * Span / Period;
+    // x is at most M', below 2^DivBits.
+    localparam int unsigned DivBits = N / 2 + QBits;
+    localparam int unsigned PowerBits = Words * Span / Period;
 
     if ((Stages - 1) * Segment >= N / 2) $error("mesa_branch: too many stages for the exponent");
     if (Span <= Period * (V - 1)) $error("mesa_branch: V must be less, or W (D + 2) a multiple of it, for carry_resolve");
@@ -71,6 +78,7 @@ module mesa_branch #(
     logic entered_valid, entered_ready, quotient_valid, quotient_ready, product_valid, product_ready;
     logic [N:0] entered, product;
     logic [QBits-1:0] quotient;
+    logic foreign, product_start, flag_ready, flag_valid;
 
     mesa_mont_mul #(
         .N(N),
@@ -87,14 +95,30 @@ module mesa_branch #(
         .before_ready_i  (entered_ready),
         .before_result_o (entered),
         .after_modulus_i (n_i),
-        .after_valid_i   (quotient_valid),
-        .after_ready_o   (quotient_ready),
+        .after_valid_i   (quotient_valid && flag_ready),
+        .after_ready_o   (product_start),
         .after_x_i       (XBits'(quotient)),
         .after_y_i       (merged_i),
         .after_valid_o   (product_valid),
         .after_ready_i   (product_ready),
         .after_result_o  (product)
     );
+
+    // What the divider says of an item, beside its product.
+    stream_fifo #(
+        .Width(1),
+        .Depth(4)
+    ) u_foreign (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i (quotient_valid && product_start),
+        .in_ready_o (flag_ready),
+        .in_data_i  (foreign),
+        .out_valid_o(flag_valid),
+        .out_ready_i(out_valid_o && out_ready_i),
+        .out_data_o (foreign_o)
+    );
+    assign quotient_ready = product_start && flag_ready;
 
     // The ladders. Stage i takes pair i and gives pair i + 1; of a pair, x is squared next: 1 before a bit 0 of the exponent, c before a 1.
     logic [Stages:0] pair_valid, pair_ready;
@@ -116,6 +140,7 @@ module mesa_branch #(
         localparam int unsigned Last = (i == int'(Stages) - 1) ? 1 : 0;
         localparam int unsigned Bits = (Last != 0) ? LastSegment : Segment;
         localparam int unsigned Low = (Last != 0) ? 0 : N / 2 - (i + 1) * Segment;
+        localparam int unsigned CountBits = $clog2(Bits + Last + 1);
         mod_exp_ladder #(
             .N(N),
             .W(W),
@@ -128,6 +153,7 @@ module mesa_branch #(
             .rst_ni,
             .mt_i,
             .exponent_i (exponent_i[Low+:Bits]),
+            .steps_i    (CountBits'(steps_i[16*Last+:16])),
             .next_i     ((Last != 0) ? 1'b0 : exponent_i[(Last!=0)?0 : Low-1]),
             .in_valid_i (pair_valid[i]),
             .in_ready_o (pair_ready[i]),
@@ -141,12 +167,12 @@ module mesa_branch #(
         );
     end
 
-    // Carries; only the words that the divider looks at.
+    // Carries.
     logic power_valid, power_ready;
     logic [PowerBits-1:0] power;
 
     carry_resolve #(
-        .Words(XWords),
+        .Words(Words),
         .W(V),
         .B(B),
         .PerCycle(Period),
@@ -156,25 +182,24 @@ module mesa_branch #(
         .rst_ni,
         .in_valid_i (pair_valid[Stages]),
         .in_ready_o (pair_ready[Stages]),
-        .x_i        (x[Stages][XWords*B-1:0]),
+        .x_i        (x[Stages]),
         .out_valid_o(power_valid),
         .out_ready_i(power_ready),
         .r_o        (power)
     );
 
-    // What the last ladder leaves beside the power, and what the divider has no use for.
+    // What the last ladder leaves beside the power, what is above all x, and counts that no stage reaches.
     logic unused;
-    if (XWords < Words) begin : gen_unused_upper
-        assign unused = &{1'b0, y[Stages], x[Stages][PairBits-1:XWords*B]};
-    end else begin : gen_unused
-        assign unused = &{1'b0, y[Stages]};
-    end
+    assign unused = &{1'b0, y[Stages], power >> DivBits, steps_i, flag_valid};
 
     if (Exact != 0) begin : gen_exact
+        logic [DivBits-1:0] whole;
+        assign quotient = whole[QBits-1:0];
+        assign foreign = |whole[DivBits-1:QBits];
         div_exact #(
-            .XBits(PowerBits),
+            .XBits(DivBits),
             .DBits(N / 2),
-            .QBits(QBits),
+            .QBits(DivBits),
             .Minus(1)
         ) u_div (
             .clk_i,
@@ -182,18 +207,16 @@ module mesa_branch #(
             .d_i        (prime_i),
             .in_valid_i (power_valid),
             .in_ready_o (power_ready),
-            .x_i        (power),
+            .x_i        (power[DivBits-1:0]),
             .out_valid_o(quotient_valid),
             .out_ready_i(quotient_ready),
-            .q_o        (quotient)
+            .q_o        (whole)
         );
     end else begin : gen_restoring
         logic [N/2-1:0] remainder;
-        // The power is at most M', below 2^(N + W (D+1)).
-        logic unused_remainder;
-        assign unused_remainder = &{1'b0, remainder, power >> (N / 2 + QBits)};
+        assign foreign = remainder != (N / 2)'(1);
         div_restoring #(
-            .XBits(N / 2 + QBits),
+            .XBits(DivBits),
             .DBits(N / 2),
             .QBits(QBits)
         ) u_div (
@@ -202,7 +225,7 @@ module mesa_branch #(
             .d_i        (prime_i),
             .in_valid_i (power_valid),
             .in_ready_o (power_ready),
-            .x_i        (power[N/2+QBits-1:0]),
+            .x_i        (power[DivBits-1:0]),
             .out_valid_o(quotient_valid),
             .out_ready_i(quotient_ready),
             .q_o        (quotient),

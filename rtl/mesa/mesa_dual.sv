@@ -5,11 +5,11 @@
 //
 // Two symmetric branches (mesa_dual_branch), one for p and one for q, each with Lanes exponentiators side by side; a key memory; registers.
 //
-// Streams, registers, parameters and the regions of the key: docs/reference/registers.md. Dual
+// Of a ciphertext whose powers are not both 1 modulo the primes 2^N - 1 leaves. Streams, registers, parameters and the regions of the key: docs/reference/registers.md. Dual
 // numbers are given by parts below 2^(N/2), right modulo p^2.
 // PRODUCTS counts products of dual numbers in all lanes.
 //
-// Throughput, once filled: Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many lanes that it is more, what the
+// Exponents may be shorter than N / 2 bits (WINDOWS). Throughput, once filled, with the longest: Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many lanes that it is more, what the
 // product after them takes for Lanes.
 // Source of the dual form: dual_lane.
 module mesa_dual #(
@@ -74,9 +74,12 @@ module mesa_dual #(
     logic [31:0] key_data;
     logic [1:0] start_valid, start_ready, residue_valid, residue_ready;
     logic [1:0][N-1:0] residue;
+    logic [1:0] foreign;
     logic [2*N-1:0] ciphertext;
     logic [N-1:0] n;
     logic [1:0][Lanes-1:0] mul;
+    localparam int unsigned WindowBits = $clog2((H + 3) / 4);
+    logic [WindowBits-1:0] windows;
 
     logic [7:0][31:0] parameters;
     assign parameters[accelerator_pkg::MesaDualParameterN] = N;
@@ -138,7 +141,21 @@ module mesa_dual #(
         .ciphertext_o   (ciphertext),
         .residue_valid_i(residue_valid),
         .residue_ready_o(residue_ready),
-        .residue_i      (residue)
+        .residue_i      (residue),
+        .foreign_i      (foreign)
+    );
+
+    config_register #(
+        .Bits(WindowBits),
+        .IndexBits(9)
+    ) u_windows (
+        .clk_i,
+        .rst_ni (rst_n),
+        .wipe_i (key_wipe),
+        .write_i(key_write && key_index[13:9] == 5'(accelerator_pkg::MesaDualWindows)),
+        .index_i(key_index[8:0]),
+        .data_i (key_data),
+        .value_o(windows)
     );
 
     // The branches and their constants, 2^9 words apart.
@@ -284,6 +301,7 @@ module mesa_dual #(
             .rst_ni      (datapath_rst_n),
             .mt_i        (mt),
             .exponent_i  (exponent),
+            .windows_i   (windows),
             .unit_i      (unit),
             .shift_low_i (shift_low),
             .shift_high_i(shift_high),
@@ -299,6 +317,7 @@ module mesa_dual #(
             .out_valid_o (residue_valid[b]),
             .out_ready_i (residue_ready[b]),
             .residue_o   (residue[b]),
+            .foreign_o   (foreign[b]),
             .mul_o       (mul[b])
         );
     end

@@ -7,8 +7,10 @@
 // all lanes take the same time. A lane gives L modulo p, below twice the scaled modulus (dual_lanes); t is a multiple of q, which makes any multiple of p in it
 // one of n. The product is by the radix-2 multiplier: merged = t 2^XBits mod n.
 //
+// foreign_o, with the residue: c^e is not 1 modulo p, and the residue means nothing.
+//
 // All constants are static while anything is in flight: those of dual_lanes, whose dual numbers are below 2^H here, and n and merged.
-// Lanes items in (56 + 11 ceil(H / 4)) Job cycles, H = N / 2, Job = ceil((H + 3) / W) + 2 D + 3, once filled, if that is more than Lanes radix-2 products of XBits + 2.
+// Lanes items in (56 + 11 (windows_i + 1)) Job cycles, H = N / 2, Job = ceil((H + 3) / W) + 2 D + 3, once filled, if that is more than Lanes radix-2 products of XBits + 2.
 module mesa_dual_branch #(
     parameter int unsigned N     = 1024,  // bits of n
     parameter int unsigned Lanes = 10,    // at least 1
@@ -18,12 +20,14 @@ module mesa_dual_branch #(
     localparam int unsigned H      = N / 2,
     localparam int unsigned MtBits = (H + W - 1) / W * W,
     localparam int unsigned OpBits = ((H + W + 2) / W + D + 1) * W,
-    localparam int unsigned XBits  = OpBits
+    localparam int unsigned XBits  = OpBits,
+    localparam int unsigned WindowBits = $clog2((H + 3) / 4)
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
     input  logic [MtBits-1:0]  mt_i,
     input  logic [H-1:0]       exponent_i,
+    input  logic [WindowBits-1:0] windows_i,   // windows of the exponent after the first
     input  logic [W*(D+1)-1:0] unit_i,
     input  logic [H-1:0]       shift_low_i,
     input  logic [H-1:0]       shift_high_i,
@@ -39,6 +43,7 @@ module mesa_dual_branch #(
     output logic               out_valid_o,
     input  logic               out_ready_i,
     output logic [N-1:0]       residue_o,
+    output logic               foreign_o,
     output logic [Lanes-1:0]   mul_o          // a product starts in this lane
 );
     if (Lanes < 1) $error("mesa_dual_branch: Lanes must be at least 1");
@@ -67,7 +72,7 @@ module mesa_dual_branch #(
         .out_last_o (text_last)
     );
 
-    logic quotient_valid, quotient_ready;
+    logic quotient_valid, quotient_ready, foreign, mul_ready, flag_ready, flag_valid;
     logic [OpBits-1:0] quotient;
 
     dual_lanes #(
@@ -82,6 +87,7 @@ module mesa_dual_branch #(
         .mt_i,
         .unit_i,
         .exponent_i,
+        .windows_i,
         .shift_low_i (OpBits'(shift_low_i)),
         .shift_high_i(OpBits'(shift_high_i)),
         .enter_low_i (OpBits'(enter_low_i)),
@@ -95,8 +101,27 @@ module mesa_dual_branch #(
         .out_valid_o (quotient_valid),
         .out_ready_i (quotient_ready),
         .l_o         (quotient),
+        .foreign_o   (foreign),
         .mul_o
     );
+
+    // What a lane says of an item, beside its product: at most two are there and one in cond_sub.
+    stream_fifo #(
+        .Width(1),
+        .Depth(4)
+    ) u_foreign (
+        .clk_i,
+        .rst_ni,
+        .in_valid_i (quotient_valid && mul_ready),
+        .in_ready_o (flag_ready),
+        .in_data_i  (foreign),
+        .out_valid_o(flag_valid),
+        .out_ready_i(out_valid_o && out_ready_i),
+        .out_data_o (foreign_o)
+    );
+    assign quotient_ready = mul_ready && flag_ready;
+    logic unused_flag;
+    assign unused_flag = flag_valid;
 
     // Times t, modulo n.
     logic product_valid, product_ready;
@@ -109,8 +134,8 @@ module mesa_dual_branch #(
         .clk_i,
         .rst_ni,
         .m_i        (n_i),
-        .in_valid_i (quotient_valid),
-        .in_ready_o (quotient_ready),
+        .in_valid_i (quotient_valid && flag_ready),
+        .in_ready_o (mul_ready),
         .x_i        (quotient),
         .y_i        (merged_i),
         .out_valid_o(product_valid),

@@ -3,6 +3,9 @@
 //
 //   plaintext = (residue of branch 0 + residue of branch 1) mod n
 //
+// If either branch says that its power was not 1 modulo its prime, 2^N - 1 leaves instead, which is above every n: half a
+// plaintext that is right would give n's factors away.
+//
 // Ciphertexts of 2 N bits go to both branches, each in its own time, once the key is complete; plaintexts of N bits leave in order.
 module mesa_frame #(
     parameter int unsigned  N            = 1024,    // bits of n, a multiple of 4, 64 to 16384
@@ -59,13 +62,14 @@ module mesa_frame #(
     output logic [2*N-1:0]        ciphertext_o,     // for both
     input  logic [1:0]            residue_valid_i,
     output logic [1:0]            residue_ready_o,
-    input  logic [1:0][N-1:0]     residue_i
+    input  logic [1:0][N-1:0]     residue_i,
+    input  logic [1:0]            foreign_i         // with the residue
 );
     if (N < 64 || N % 4 != 0 || N > 16384) $error("mesa_frame: N must be a multiple of 4, 64 to 16384");
     if (StreamBits % 32 != 0 || StreamBits < 32 || StreamBits > N / 2) $error("mesa_frame: StreamBits must be a multiple of 32, at most N / 2");
 
-    logic plaintext_valid, plaintext_ready;
-    logic [N-1:0] plaintext;
+    logic plaintext_valid, plaintext_ready, foreign_q;
+    logic [N-1:0] sum, plaintext;
     logic [15:0] unused_index;
     logic [31:0] unused_complete;
 
@@ -155,8 +159,15 @@ module mesa_frame #(
         .b_i        (residue_i[1]),
         .out_valid_o(plaintext_valid),
         .out_ready_i(plaintext_ready),
-        .r_o        (plaintext)
+        .r_o        (sum)
     );
+
+    // One sum at a time.
+    always_ff @(posedge clk_i) begin
+        if (!datapath_rst_no) foreign_q <= 1'b0;
+        else if (residue_ready_o[0]) foreign_q <= |foreign_i;
+    end
+    assign plaintext = sum | {N{foreign_q}};
 
     logic unused;
     assign unused = &{1'b0, unused_index, unused_complete};

@@ -194,7 +194,7 @@ pub mod mesa {
     pub const PARAMETER_R_BITS: usize = 4;
     /// Parameter: bits that the radix-2 multipliers scan.
     pub const PARAMETER_X_BITS: usize = 5;
-    /// Parameter: cycles between plaintexts, once the pipeline is full.
+    /// Parameter: cycles between plaintexts, once the pipeline is full, with exponents of N / 2 bits.
     pub const PARAMETER_INTERVAL: usize = 6;
     /// `(M' + 1) / 2^(W (D+1))`, `M' = u p^2`.
     pub const P_MT: Region = Region { number: 0, bits: |n, w, _d| n.next_multiple_of(w) };
@@ -204,7 +204,7 @@ pub mod mesa {
     pub const P_ENTER: Region = Region { number: 2, bits: |n, _w, _d| n };
     /// `R mod p^2`.
     pub const P_ONE: Region = Region { number: 3, bits: |n, _w, _d| n };
-    /// `p - 1`.
+    /// `p - 1`, or `2 p'` of a subgroup key: each stage's bits at the top of its segment, and the next bit below them.
     pub const P_EXPONENT: Region = Region { number: 4, bits: |n, _w, _d| n / 2 };
     /// `p`.
     pub const P_PRIME: Region = Region { number: 5, bits: |n, _w, _d| n / 2 };
@@ -220,12 +220,14 @@ pub mod mesa {
     pub const Q_ENTER: Region = Region { number: 10, bits: |n, _w, _d| n };
     /// as P_ONE, of q.
     pub const Q_ONE: Region = Region { number: 11, bits: |n, _w, _d| n };
-    /// `q - 1`.
+    /// as P_EXPONENT, of q.
     pub const Q_EXPONENT: Region = Region { number: 12, bits: |n, _w, _d| n / 2 };
     /// `q`.
     pub const Q_PRIME: Region = Region { number: 13, bits: |n, _w, _d| n / 2 };
     /// `t_q 2^XBits mod n`.
     pub const Q_MERGED: Region = Region { number: 14, bits: |n, _w, _d| n };
+    /// steps of the exponents after the first: of a stage in bits 15:0; of the last one, its exit counted, in bits 31:16.
+    pub const STEPS: Region = Region { number: 15, bits: |_n, _w, _d| 32 };
 }
 
 /// Of the system `mesa_dual`.
@@ -246,11 +248,11 @@ pub mod mesa_dual {
     pub const PARAMETER_R_BITS: usize = 4;
     /// Parameter: bits that the radix-2 multipliers scan.
     pub const PARAMETER_X_BITS: usize = 5;
-    /// Parameter: cycles in which all lanes together take LANES ciphertexts, once they are full.
+    /// Parameter: cycles in which all lanes together take LANES ciphertexts, once they are full, with exponents of N / 2 bits.
     pub const PARAMETER_INTERVAL: usize = 6;
     /// `(M' + 1) / 2^(W (D+1))`, `M' = u p`.
     pub const P_MT: Region = Region { number: 0, bits: |n, w, _d| (n / 2).next_multiple_of(w) };
-    /// `p - 1`.
+    /// `p - 1`, or `2 p'` of a subgroup key.
     pub const P_EXPONENT: Region = Region { number: 1, bits: |n, _w, _d| n / 2 };
     /// `u = -p^-1 mod 2^(W (D+1))`.
     pub const P_UNIT: Region = Region { number: 2, bits: |_n, w, d| w * (d + 1) };
@@ -268,11 +270,13 @@ pub mod mesa_dual {
     pub const P_ONE_HIGH: Region = Region { number: 8, bits: |n, _w, _d| n / 2 };
     /// `t_p 2^XBits mod n`.
     pub const P_MERGED: Region = Region { number: 9, bits: |n, _w, _d| n };
+    /// windows of 4 bits of the exponents after the first.
+    pub const WINDOWS: Region = Region { number: 14, bits: |_n, _w, _d| 32 };
     /// `n`.
     pub const MODULUS: Region = Region { number: 15, bits: |n, _w, _d| n };
     /// as P_MT, of q.
     pub const Q_MT: Region = Region { number: 16, bits: |n, w, _d| (n / 2).next_multiple_of(w) };
-    /// `q - 1`.
+    /// as P_EXPONENT, of q.
     pub const Q_EXPONENT: Region = Region { number: 17, bits: |n, _w, _d| n / 2 };
     /// as P_UNIT, of q.
     pub const Q_UNIT: Region = Region { number: 18, bits: |_n, w, d| w * (d + 1) };

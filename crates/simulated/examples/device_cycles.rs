@@ -1,7 +1,9 @@
 //! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the latency of a decryption alone and
 //! the average interval between plaintexts when it is full. The tables in `bench/results/mesa.md` are made from it. Arguments are names of
-//! designs, such as `mesa_1024` (all).
+//! designs, such as `mesa_1024` (all). Those of 1024 bits are measured once more with a subgroup key of that size, whose exponents have 161 bits:
+//! `mesa_1024_161`.
 
+use hearith_arith::natural::bit_length;
 use hearith_device::mesa::{Mesa, MesaDual};
 use hearith_device::{Counters, Error};
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, PrivateKey, Variant};
@@ -16,9 +18,9 @@ fn measure(depth: usize, mut busy_cycles: impl FnMut(usize) -> Result<u64, Error
     Ok(format!("\"latency\": {alone}, \"interval\": {interval}"))
 }
 
-fn mesa(design: &'static Design) -> Result<String, Error> {
+fn mesa(design: &'static Design, variant: Variant) -> Result<String, Error> {
     let mut device = Mesa::open(Box::new(Simulated::new(design)?))?;
-    let key = key(design);
+    let key = key(design, variant);
     device.load_key(&key)?;
     let stages = device.parameters().stages;
     let figures = measure(stages as usize + 2, |count| {
@@ -26,12 +28,12 @@ fn mesa(design: &'static Design) -> Result<String, Error> {
         device.decrypt(&ciphertexts(&key, count))?;
         Ok(elapsed(before, device.counters()?))
     })?;
-    Ok(format!("  \"{}\": {{{figures}, \"stages\": {stages}}}", design.name()))
+    Ok(format!("  \"{}\": {{{figures}, \"stages\": {stages}}}", name(design, &key)))
 }
 
-fn mesa_dual(design: &'static Design) -> Result<String, Error> {
+fn mesa_dual(design: &'static Design, variant: Variant) -> Result<String, Error> {
     let mut device = MesaDual::open(Box::new(Simulated::new(design)?))?;
-    let key = key(design);
+    let key = key(design, variant);
     device.load_key(&key)?;
     let lanes = device.parameters().lanes;
     let figures = measure(lanes as usize, |count| {
@@ -39,16 +41,25 @@ fn mesa_dual(design: &'static Design) -> Result<String, Error> {
         device.decrypt(&ciphertexts(&key, count))?;
         Ok(elapsed(before, device.counters()?))
     })?;
-    Ok(format!("  \"{}\": {{{figures}, \"lanes\": {lanes}}}", design.name()))
+    Ok(format!("  \"{}\": {{{figures}, \"lanes\": {lanes}}}", name(design, &key)))
 }
 
 fn elapsed(before: Counters, after: Counters) -> u64 {
     after.busy_cycles - before.busy_cycles
 }
 
-fn key(design: &Design) -> PrivateKey {
+fn key(design: &Design, variant: Variant) -> PrivateKey {
     let bits = design.parameter("N");
-    PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).expect("a random key")
+    PrivateKey::generate(bits, variant, KeyPolicy::AllowInsecure, Engine::best()).expect("a random key")
+}
+
+/// The design, and the bits of the exponents if they are short.
+fn name(design: &Design, key: &PrivateKey) -> String {
+    match key.subgroup_primes() {
+        // Twice a prime.
+        Some([prime, _]) => format!("{}_{}", design.name(), bit_length(prime) + 1),
+        None => design.name().to_owned(),
+    }
 }
 
 fn ciphertexts(key: &PrivateKey, count: usize) -> Ciphertexts {
@@ -56,7 +67,7 @@ fn ciphertexts(key: &PrivateKey, count: usize) -> Ciphertexts {
 }
 
 /// A line of what is printed, of a design.
-type Measure = fn(&'static Design) -> Result<String, Error>;
+type Measure = fn(&'static Design, Variant) -> Result<String, Error>;
 
 /// What is measured, and how.
 static MEASURED: [(&Design, Measure); 4] =
@@ -66,7 +77,13 @@ fn main() -> Result<(), Error> {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let chosen =
         MEASURED.iter().filter(|(design, _)| names.is_empty() || names.iter().any(|name| name == design.name()));
-    let lines = chosen.map(|(design, measure)| measure(design)).collect::<Result<Vec<_>, _>>()?;
+    let variants = |design: &Design| match design.parameter("N") {
+        1024 => &[Variant::Standard, Variant::Subgroup][..],
+        _ => &[Variant::Standard],
+    };
+    let runs =
+        chosen.flat_map(|(design, measure)| variants(design).iter().map(move |&variant| measure(design, variant)));
+    let lines = runs.collect::<Result<Vec<_>, _>>()?;
     println!("{{\n{}\n}}", lines.join(",\n"));
     Ok(())
 }

@@ -16,6 +16,8 @@ struct Lane {
     scaled: Integer,
     mt: Integer,
     exponent: Integer,
+    /// Windows of 4 bits after the first.
+    windows: Integer,
     unit: Integer,
     /// `2^H R`, `R^3`, `R^2` as low and high parts.
     constants: [(Integer, Integer); 3],
@@ -27,7 +29,13 @@ struct Lane {
 
 impl Lane {
     fn new(prime: &Integer, n: u32, w: u32, d: u32) -> Self {
+        Self::with(prime, (prime.clone() - 1u32, n / 2), n, w, d)
+    }
+
+    /// With an exponent of so many bits.
+    fn with(prime: &Integer, (exponent, bits): (Integer, u32), n: u32, w: u32, d: u32) -> Self {
         let half = n / 2;
+        let windows = bits.div_ceil(4);
         let block = power(w * (d + 1));
         let unit = block.clone() - prime.clone().invert(&block).expect("an odd prime");
         let scaled = unit.clone() * prime;
@@ -38,7 +46,7 @@ impl Lane {
         let dual = |value: Integer| (value % &square).div_rem(scaled.clone());
         let constants =
             [r.clone() << half, r.clone() * &r * &r, r.clone() * &r].map(dual).map(|(high, low)| (low, high));
-        let jobs = u64::from(54 + 11 * half.div_ceil(4));
+        let jobs = u64::from(54 + 11 * windows);
         let job = u64::from(digits + d + 2);
         let interval = (jobs + 2) * job;
         let latency = interval - 3 * job + u64::from(digits) - 1;
@@ -48,7 +56,8 @@ impl Lane {
             prime: prime.clone(),
             scaled,
             mt,
-            exponent: prime.clone() - 1u32,
+            exponent,
+            windows: Integer::from(windows - 1),
             unit,
             constants,
             latency,
@@ -62,6 +71,7 @@ impl Lane {
             ("mt_i", &self.mt),
             ("unit_i", &self.unit),
             ("exponent_i", &self.exponent),
+            ("windows_i", &self.windows),
             ("shift_low_i", &shift.0),
             ("shift_high_i", &shift.1),
             ("enter_low_i", &enter.0),
@@ -85,7 +95,7 @@ impl Lane {
     fn bench(&self, design: &'static Design, ciphertexts: &[Integer]) -> (Bench, Source, Sink) {
         let mut bench = Bench::new(design.model(), 3);
         let source = bench.source("in_valid_i", "in_ready_o", &["digit_i", "last_i"]);
-        let sink = bench.sink("out_valid_o", "out_ready_i", &["l_o"]);
+        let sink = bench.sink("out_valid_o", "out_ready_i", &["l_o", "foreign_o"]);
         for (name, value) in self.ports() {
             bench.model.set(name, limbs(value));
         }
@@ -98,11 +108,11 @@ impl Lane {
         (bench, source, sink)
     }
 
-    /// `(c^(p-1) mod p^2 - 1) / p`.
-    fn expected(&self, ciphertext: &Integer) -> Integer {
+    /// `(c^e mod p^2 - 1) / p`, if the power is 1 modulo p.
+    fn expected(&self, ciphertext: &Integer) -> Option<Integer> {
         let square = self.prime.clone() * &self.prime;
         let power = ciphertext.clone().pow_mod(&self.exponent, &square).expect("an exponent that is not negative");
-        (power - 1u32) / &self.prime
+        (Integer::from(&power % &self.prime) == 1).then(|| (power - 1u32) / &self.prime)
     }
 }
 
@@ -125,6 +135,10 @@ fn check(design: &'static Design, lanes: usize, lane: &Lane, random: &mut Random
         // A ciphertext has no factor in common with p.
         .map(|value| if value.is_divisible(&lane.prime) { value - 1u32 } else { value })
         .collect();
+    check_items(design, lanes, lane, items, pressed);
+}
+
+fn check_items(design: &'static Design, lanes: usize, lane: &Lane, items: Vec<Integer>, pressed: bool) {
     let (mut bench, source, sink) = lane.bench(design, &items);
     bench.run(sink, items.len(), (items.len() as u64 + 1) * (lane.interval + 100));
     bench.idle(5);
@@ -142,7 +156,11 @@ fn check(design: &'static Design, lanes: usize, lane: &Lane, random: &mut Random
     let bound: Integer = lane.scaled.clone() * 2;
     for (item, result) in items.iter().zip(given) {
         let l = number(&result.fields[0]);
-        assert_eq!(Integer::from(&l % &lane.prime), lane.expected(item), "{item} modulo {}", lane.prime);
+        let expected = lane.expected(item);
+        assert_eq!(number(&result.fields[1]) == 1, expected.is_none(), "{item} modulo {}", lane.prime);
+        if let Some(expected) = expected {
+            assert_eq!(Integer::from(&l % &lane.prime), expected, "{item} modulo {}", lane.prime);
+        }
         assert!(l < bound);
     }
     if pressed {
@@ -173,6 +191,32 @@ fn halves_of_decryptions() {
         check(&DUAL_LANE_256, 1, &lane, &mut random, 12, bits == 128);
         let lane = Lane::new(&prime, 256, 18, 2);
         check(&DUAL_LANE_256_BALANCED, 1, &lane, &mut random, 12, bits == 128);
+    }
+}
+
+/// Exponents of every number of windows: powers that are 1 modulo the prime, and others, which are said to be foreign.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn short_exponents_and_foreign_ciphertexts() {
+    let mut random = Random::new(8);
+    // 2 * 3 * 5 * 7 * 11 * 19 = 43890: elements of many small orders.
+    let prime = Integer::from(43_891);
+    for (exponent, bits) in [(2, 2), (6, 4), (10, 8), (70, 8), (2310, 12), (6270, 16), (43_890, 16), (6, 20)] {
+        let lane = Lane::with(&prime, (Integer::from(exponent), bits), 40, 4, 2);
+        let root = |ciphertext: Integer| {
+            // An element whose order modulo the prime divides the exponent, times an element of the order of the prime.
+            let square = prime.clone() * &prime;
+            let cofactor = Integer::from(43_890 / exponent) * &prime;
+            let unit = ciphertext.pow_mod(&cofactor, &square).expect("not negative");
+            unit * (Integer::from(7) * &prime + 1u32) % square
+        };
+        let own: Vec<Integer> = (0..6).map(|at| root(Integer::from(at + 2))).collect();
+        assert!(own.iter().all(|one| lane.expected(one).is_some()));
+        check_items(&DUAL_LANE_40, 1, &lane, own, true);
+        check(&DUAL_LANE_40, 1, &lane, &mut random, 12, true);
+        // Three lanes.
+        let lane = Lane::with(&prime, (Integer::from(exponent), bits), 40, 4, 3);
+        check(&DUAL_LANE_40_WORDS, 3, &lane, &mut random, 12, false);
     }
 }
 
@@ -250,7 +294,8 @@ fn primes_change_between_ciphertexts() {
     for (design, lanes, d) in [(&DUAL_LANE_40, 1, 2), (&DUAL_LANE_40_WORDS, 3, 3)] {
         let lane = Lane::new(&Integer::from(1_048_573), 40, 4, d);
         let beside: Vec<&'static str> = lane.ports().into_iter().map(|(name, _)| name).collect();
-        let module = Module { design, beside: &beside, sources: &sources, results: &["l_o"], prompt: true, last: None };
+        let results = ["l_o", "foreign_o"];
+        let module = Module { design, beside: &beside, sources: &sources, results: &results, prompt: true, last: None };
         module.check(30, false, |random| {
             let lane = Lane::new(&prime(random, 20), 40, 4, d);
             let count = 1 + random.below(2 * lanes) as usize;

@@ -29,18 +29,23 @@ fn check_every_exponent(design: &'static Design, v: u32, d: u32, near: u64) {
     let core = ladder(design);
     for modulus in [1, 3, 5, 7, 9, 15, 17, 21, 29, 31].map(Integer::from) {
         let form = Montgomery::new(&modulus, 5, 4, v, d);
-        for exponent in 0..16_u32 {
+        // Every length: the exponent stands at the top of four bits.
+        for (length, exponent) in (1..5_u32).flat_map(|length| (0..1_u32 << length).map(move |one| (length, one))) {
             let bases: Vec<Integer> = (0..8).map(|base| Integer::from(base * 5 + exponent) % &modulus).collect();
             let items: Vec<Vec<Integer>> = bases
                 .iter()
                 .map(|base| {
                     let one = Integer::from(&form.r % &modulus);
-                    ordered(&form, &one, &(Integer::from(base * &form.r) % &modulus), exponent >= 8)
+                    ordered(&form, &one, &(Integer::from(base * &form.r) % &modulus), exponent >> (length - 1) == 1)
                 })
                 .collect();
-            let constants =
-                [("mt_i", &form.mt), ("exponent_i", &Integer::from(exponent)), ("next_i", &Integer::from(1))];
-            let latency = 5 * (form.step + 2 * near) + 1;
+            let constants = [
+                ("mt_i", &form.mt),
+                ("exponent_i", &Integer::from(exponent << (4 - length))),
+                ("steps_i", &Integer::from(length)),
+                ("next_i", &Integer::from(1)),
+            ];
+            let latency = u64::from(length + 1) * (form.step + 2 * near) + 1;
             let results = core.timed(&constants, &items, latency, latency + 1);
             for (base, result) in bases.iter().zip(&results) {
                 let r = form.gather(&result[0]);
@@ -60,26 +65,40 @@ fn every_exponent_of_four_bits() {
     check_every_exponent(&LADDER_5_WORDS, 6, 4, 1);
 }
 
-/// Two segments of 12 bits, the pair handed on as it is.
+/// Two segments of 12 bits, the pair handed on as it is; and of 7 bits, which leave room below them.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn segments_make_up_an_exponent() {
+    check_segments(12, 16);
+    check_segments(7, 6);
+}
+
+fn check_segments(bits: u32, rounds: u64) {
     let (first, second) = (ladder(&LADDER_96), ladder(&LADDER_EXIT_96));
     let mut random = Random::new(7);
-    let corners = [0, 1, (1 << 24) - 1, 1 << 23, 1 << 12, (1 << 12) - 1, 0xaaa_555, 0x555_aaa];
-    for round in 0..16_u64 {
-        let exponent = corners.get(round as usize).copied().unwrap_or_else(|| random.below(1 << 24));
+    let whole = 1_u64 << (2 * bits);
+    let corners = [0, 1, whole - 1, whole / 2, 1 << bits, (1 << bits) - 1, 0xaaa_555, 0x555_aaa];
+    for round in 0..rounds {
+        let exponent = corners.get(round as usize).map_or_else(|| random.below(whole), |corner| corner % whole);
         let modulus = if round % 4 == 0 { power(96) - 1u32 } else { odd(&mut random, 96) };
         let form = Montgomery::new(&modulus, 96, 17, 23, 2);
         let one = Integer::from(&form.r % &modulus);
         // Operands that are not reduced, too.
         let values = form.operands(&mut random, 4);
         let items: Vec<Vec<Integer>> =
-            values.iter().map(|value| ordered(&form, &one, value, exponent >> 23 & 1 == 1)).collect();
-        let (high, low) = (Integer::from(exponent >> 12), Integer::from(exponent & 0xfff));
-        let next = Integer::from(exponent >> 11 & 1);
-        let constants = [("mt_i", &form.mt), ("exponent_i", &high), ("next_i", &next)];
-        let between = first.timed(&constants, &items, 12 * form.step + 1, 12 * form.step + 2);
+            values.iter().map(|value| ordered(&form, &one, value, exponent >> (2 * bits - 1) == 1)).collect();
+        let (high, low) = (Integer::from(exponent >> bits), Integer::from(exponent % (1 << bits)));
+        let next = Integer::from(exponent >> (bits - 1) & 1);
+        // At the top of its 12 bits, and below it the next bit; beside it no more than the last of 12 bits is followed by.
+        let place = |segment: &Integer, next: &Integer| {
+            Integer::from(segment << (12 - bits))
+                | if bits < 12 { Integer::from(next << (11 - bits)) } else { Integer::new() }
+        };
+        let (at_high, at_low) = (place(&high, &next), place(&low, &Integer::new()));
+        let beside = if bits < 12 { Integer::from(1) - &next } else { next.clone() };
+        let (steps, cycles) = (Integer::from(bits - 1), u64::from(bits) * form.step);
+        let constants = [("mt_i", &form.mt), ("exponent_i", &at_high), ("steps_i", &steps), ("next_i", &beside)];
+        let between = first.timed(&constants, &items, cycles + 1, cycles + 2);
         assert!(first.pressed(&constants, &items, round) == between);
 
         for (value, pair) in values.iter().zip(&between) {
@@ -92,8 +111,10 @@ fn segments_make_up_an_exponent() {
             assert_eq!(if next == 1 { (y, x) } else { (x, y) }, (s, z));
         }
 
-        let constants = [("mt_i", &form.mt), ("exponent_i", &low), ("next_i", &next)];
-        let results = second.timed(&constants, &between, 13 * form.step + 1, 13 * form.step + 2);
+        let steps = Integer::from(bits);
+        let constants = [("mt_i", &form.mt), ("exponent_i", &at_low), ("steps_i", &steps), ("next_i", &next)];
+        let cycles = cycles + form.step;
+        let results = second.timed(&constants, &between, cycles + 1, cycles + 2);
         for (value, result) in values.iter().zip(&results) {
             let base = form.product(value, &Integer::from(1));
             let r = form.gather(&result[0]);
@@ -120,7 +141,12 @@ fn powers_of_wide_numbers() {
             .iter()
             .map(|base| ordered(&form, &one, &(Integer::from(base * &form.r) % &modulus), exponent.get_bit(85)))
             .collect();
-        let constants = [("mt_i", &form.mt), ("exponent_i", &exponent), ("next_i", &Integer::from(0))];
+        let constants = [
+            ("mt_i", &form.mt),
+            ("exponent_i", &exponent),
+            ("steps_i", &Integer::from(86)),
+            ("next_i", &Integer::from(0)),
+        ];
         let results = core.timed(&constants, &items, 87 * form.step + 1, 87 * form.step + 2);
         for (base, result) in bases.iter().zip(&results) {
             let r = form.gather(&result[0]);
@@ -137,6 +163,7 @@ fn activity(exponent: u64, form: &Montgomery, base: &Integer) -> Vec<u64> {
     let sink = bench.sink("out_valid_o", "out_ready_i", &["x_o", "y_o"]);
     bench.model.set("mt_i", limbs(&form.mt));
     bench.model.set("exponent_i", exponent);
+    bench.model.set("steps_i", 12_u64);
     bench.model.set("next_i", false);
     let one = form.r.clone() % &form.modulus;
     let item = ordered(form, &one, base, exponent >> 11 & 1 == 1);
@@ -173,19 +200,19 @@ fn exponents_and_bases_do_not_show_in_the_activity() {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn moduli_and_exponents_change_between_pairs() {
     let sources = [items(&["x_i", "y_i"])];
-    let (beside, results) = (["mt_i", "exponent_i", "next_i"], ["x_o", "y_o"]);
+    let (beside, results) = (["mt_i", "exponent_i", "steps_i", "next_i"], ["x_o", "y_o"]);
     for (design, v, d) in [(&LADDER_5, 4, 2), (&LADDER_5_WORDS, 6, 4)] {
         let module =
             Module { design, beside: &beside, sources: &sources, results: &results, prompt: false, last: None };
         module.check(100, false, |random| {
             let modulus = Integer::from(1 + 2 * random.below(16));
             let form = Montgomery::new(&modulus, 5, 4, v, d);
-            let (exponent, next) = (random.below(16), random.below(2));
+            let (exponent, steps, next) = (random.below(16), 1 + random.below(4), random.below(2));
             let count = 1 + random.below(2) as usize;
             let one = Integer::from(&form.r % &modulus);
             let pair = |random: &mut Random| ordered(&form, &one, &below(random, &modulus), exponent >= 8);
             let items = (0..count).map(|_| pair(random)).collect();
-            let beside = vec![form.mt.clone(), exponent.into(), next.into()];
+            let beside = vec![form.mt.clone(), exponent.into(), steps.into(), next.into()];
             Operation { beside, items: vec![items], answers: count }
         });
     }

@@ -41,8 +41,9 @@ struct Prime {
 
 impl Prime {
     fn new(prime: &[u64], other: &[u64], root: &Modulus) -> Result<Self, Error> {
-        let merged = merged(prime, other, root, 0).map_err(hearith_paillier::Error::from)?;
-        Ok(Self { moduli: Moduli::new(root.engine(), prime)?, exponent: less(prime, 1), merged })
+        let exponent = less(prime, 1);
+        let merged = merged([prime, other], &exponent, root, 0).map_err(hearith_paillier::Error::from)?;
+        Ok(Self { moduli: Moduli::new(root.engine(), prime)?, exponent, merged })
     }
 
     /// The part of the plaintexts, modulo `n`, that is 0 modulo the other prime.

@@ -1,6 +1,7 @@
 //! The constants that decryptors are loaded with, in constant time.
 
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, natural};
+use hearith_paillier::PrivateKey;
 
 use super::keyed::Secret;
 
@@ -18,12 +19,40 @@ pub(crate) fn scaled_digits(m: &[u64], bits: u32) -> Secret {
     Secret::new(positions.map(|position| natural::bits_at(&scaled, position, 64)).collect())
 }
 
-/// What takes `L(c^(p-1))` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery product that scans so
-/// many bits: `t = e l mod n`, `e = (-q)^-1 mod p`, `l = q (q^-1 mod p)` (\[HDSST25\], algorithm 4).
-pub(crate) fn merged(prime: &[u64], other: &[u64], n: &Modulus, bits: u32) -> Result<Secret, ArithError> {
+/// The exponents that a device raises ciphertexts to, modulo the squares of a key's primes.
+pub(crate) struct Powers {
+    /// Of the two primes, the lesser first.
+    pub(crate) exponents: [Secret; 2],
+    /// Bits of both.
+    pub(crate) bits: u32,
+}
+
+impl Powers {
+    /// Those that [`PrivateKey::decrypt`] takes: `p - 1`, or twice the prime of the subgroup.
+    pub(crate) fn of(key: &PrivateKey) -> Self {
+        let orders = key.subgroup_primes().filter(|_| !key.decrypts_any_randomiser());
+        match orders {
+            Some(orders) => Powers {
+                exponents: orders.map(|order| Secret::new(natural::product(order, &[2]))),
+                bits: natural::bit_length(orders[0]) + 1,
+            },
+            None => Powers { exponents: key.primes().map(|prime| less(prime, 1)), bits: key.public().bits() / 2 },
+        }
+    }
+}
+
+/// What takes `L(c^e)` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery product that scans so
+/// many bits: `t = f l mod n`, `f = (e q)^-1 mod p`, `l = q (q^-1 mod p)`; with `e = p - 1` as in \[HDSST25\], algorithm 4.
+pub(crate) fn merged(
+    [prime, other]: [&[u64]; 2],
+    exponent: &[u64],
+    n: &Modulus,
+    bits: u32,
+) -> Result<Secret, ArithError> {
     let modulo_prime = Modulus::new(n.engine(), prime)?;
-    let inverse = inverse(&modulo_prime, other);
-    let e = modulo_prime.neg(&one_row(&inverse));
+    let inverse = self::inverse(&modulo_prime, other);
+    let step = modulo_prime.reduce(&one_row(&Secret::new(natural::product(other, exponent))));
+    let e = one_row(&self::inverse(&modulo_prime, &first_row(&step)));
     let l = Secret::new(natural::product(other, &inverse));
     let t = n.mul(&one_row(&l), &e);
     Ok(first_row(&n.mul(&t, &one_row(&power_of_two(bits)))))

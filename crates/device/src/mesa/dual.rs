@@ -3,13 +3,13 @@
 use hearith_arith::{Modulus, Square, natural};
 use hearith_paillier::{Error, PrivateKey};
 
-use super::constants::{first_row, inverse, less, merged, one_row, power_modulo, scale, scaled_digits};
+use super::constants::{Powers, first_row, inverse, merged, one_row, power_modulo, scale, scaled_digits};
 use super::keyed::{Constant, Keyed, Parameters, Secret};
 use crate::accelerator::Shape;
 use crate::registers::Region;
 use crate::registers::mesa_dual::{
     IDENTITY, MODULUS, P_ENTER_HIGH, P_ENTER_LOW, P_EXPONENT, P_MERGED, P_MT, P_ONE_HIGH, P_ONE_LOW, P_SHIFT_HIGH,
-    P_SHIFT_LOW, P_UNIT, Q_MT,
+    P_SHIFT_LOW, P_UNIT, Q_MT, WINDOWS,
 };
 
 /// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device. Its counters count products of dual numbers.
@@ -34,7 +34,7 @@ pub struct MesaDualParameters {
     pub r_bits: u32,
     /// Bits that its radix-2 multipliers scan.
     pub scanned_bits: u32,
-    /// Clock cycles in which the lanes of a branch take a ciphertext each, once all are full.
+    /// Clock cycles in which the lanes of a branch take a ciphertext each, once all are full, with exponents of `bits / 2` bits.
     pub interval: u32,
 }
 
@@ -83,9 +83,11 @@ impl Parameters for MesaDualParameters {
         let [p, q] = key.primes();
         let product = Secret::new(natural::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;
-        let mut constants = self.branch(P_MT.number, p, q, &n)?;
-        constants.extend(self.branch(Q_MT.number, q, p, &n)?);
+        let Powers { exponents: [at_p, at_q], bits } = Powers::of(key);
+        let mut constants = self.branch(P_MT.number, [p, q], at_p, &n)?;
+        constants.extend(self.branch(Q_MT.number, [q, p], at_q, &n)?);
         constants.push(self.constant(0, MODULUS, product));
+        constants.push(self.constant(0, WINDOWS, Secret::new(vec![u64::from(bits.div_ceil(4) - 1)])));
         Ok(constants)
     }
 }
@@ -97,14 +99,20 @@ impl MesaDualParameters {
     }
 
     /// The constants of the branch of `prime`, from this region on (`rtl/arith/dual_lane.sv`).
-    fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, Error> {
+    fn branch(
+        &self,
+        first: u32,
+        [prime, other]: [&[u64]; 2],
+        exponent: Secret,
+        n: &Modulus,
+    ) -> Result<Vec<Constant>, Error> {
         let MesaDualParameters { bits, digit_bits, delay, r_bits, scanned_bits, .. } = *self;
         let scale_bits = digit_bits * (delay + 1);
         let mut constants = vec![
             self.constant(first, P_MT, scaled_digits(prime, scale_bits)),
-            self.constant(first, P_EXPONENT, less(prime, 1)),
             self.constant(first, P_UNIT, scale(prime, scale_bits)),
-            self.constant(first, P_MERGED, merged(prime, other, n, scanned_bits)?),
+            self.constant(first, P_MERGED, merged([prime, other], &exponent, n, scanned_bits)?),
+            self.constant(first, P_EXPONENT, exponent),
         ];
         let powers = [
             (P_SHIFT_LOW, P_SHIFT_HIGH, bits / 2 + r_bits),

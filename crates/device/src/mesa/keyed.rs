@@ -3,7 +3,8 @@
 use std::fmt;
 
 use hearith_arith::Batch;
-use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, Plaintexts, PrivateKey, PublicKey};
+use hearith_arith::natural::{bit_length, limbs_of};
+use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, Plaintexts, PrivateKey, PublicKey, Variant};
 use zeroize::Zeroizing;
 
 use crate::accelerator::{Accelerator, Shape};
@@ -81,6 +82,20 @@ impl Held {
 }
 
 impl<P: Parameters> Keyed<P> {
+    /// Why a row that the device calls foreign has no plaintext: what this CPU says of it, if it has the key. A device that calls a
+    /// good row foreign has failed.
+    fn refused(held: &Held, ciphertexts: &Ciphertexts, row: usize) -> Error {
+        let error = match held {
+            Held::Private(key) => match ciphertexts.range(row..row + 1).and_then(|one| key.decrypt(&one)) {
+                Ok(_) => return ErrorKind::FailedCheck.into(),
+                Err(error) => error.kind().clone(),
+            },
+            Held::Public(key) if key.variant() == Variant::Subgroup => SchemeErrorKind::ForeignRandomiser,
+            Held::Public(_) => SchemeErrorKind::CiphertextSharesFactor,
+        };
+        error.at_row(row).into()
+    }
+
     /// The device at the other end of a transport.
     ///
     /// # Errors
@@ -133,6 +148,10 @@ impl<P: Parameters> Keyed<P> {
     /// Decrypts every ciphertext. Unless the device is believed, the batch is checked with [`PrivateKey::check`] before any of it is given
     /// out: that takes about as long as decrypting one row, and a small part of a decryption for each.
     ///
+    /// The device is loaded with the exponents that [`PrivateKey::decrypt`] takes. Of each row it says whether both powers were 1
+    /// modulo the primes. A row of which that is not so is an error of that row, after this CPU has found the same; the device keeps
+    /// its key.
+    ///
     /// # Errors
     /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out. After
     /// [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been wiped and has no key: what is wrong may be in it.
@@ -145,8 +164,12 @@ impl<P: Parameters> Keyed<P> {
             return Err(hearith_paillier::Error::from(SchemeErrorKind::WrongKey { expected, found }).into());
         }
         key.check_coprime(ciphertexts)?;
-        let residues = self.device.process(ciphertexts.batch(), key.plaintext_limbs(), self.parameters.shape());
+        let bits = self.parameters.bits();
+        let residues = self.device.process(ciphertexts.batch(), limbs_of(bits), self.parameters.shape());
         let answer = residues.and_then(|residues| {
+            if let Some(row) = residues.rows().position(|row| says_foreign(row, bits)) {
+                return Err(Self::refused(held, ciphertexts, row));
+            }
             let answer = plaintexts(key, &residues)?;
             held.check(ciphertexts, &answer)?;
             Ok(answer)
@@ -179,9 +202,15 @@ impl<P: Parameters> Keyed<P> {
     }
 }
 
+/// Whether this is what a device for keys of so many bits gives instead of a plaintext: as many ones.
+fn says_foreign(number: &[u64], bits: u32) -> bool {
+    let ones: u32 = number.iter().map(|limb| limb.count_ones()).sum();
+    (ones, bit_length(number)) == (bits, bits)
+}
+
 /// The plaintexts that a device gave, each of which must be below `n`.
 fn plaintexts(key: &PublicKey, residues: &Batch) -> Result<Plaintexts, Error> {
-    let (width, padded) = (key.plaintext_bytes(), 8 * key.plaintext_limbs());
+    let (width, padded) = (key.plaintext_bytes(), 8 * residues.limbs());
     let bytes = Zeroizing::new(residues.to_be_bytes(padded));
     let mut cut = Zeroizing::new(Vec::with_capacity(residues.len() * width));
     for (row, number) in bytes.chunks_exact(padded).enumerate() {

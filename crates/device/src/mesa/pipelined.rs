@@ -3,11 +3,13 @@
 use hearith_arith::{ArithError, Modulus, natural};
 use hearith_paillier::{Error, PrivateKey};
 
-use super::constants::{less, merged, power_modulo, scaled_digits};
+use super::constants::{Powers, merged, power_modulo, scaled_digits};
 use super::keyed::{Constant, Keyed, Parameters, Secret};
 use crate::accelerator::Shape;
 use crate::registers::Region;
-use crate::registers::mesa::{IDENTITY, MODULUS, P_ENTER, P_EXPONENT, P_MERGED, P_MT, P_ONE, P_PRIME, P_SQUARE, Q_MT};
+use crate::registers::mesa::{
+    IDENTITY, MODULUS, P_ENTER, P_EXPONENT, P_MERGED, P_MT, P_ONE, P_PRIME, P_SQUARE, Q_MT, STEPS,
+};
 
 /// A MESA behind a transport. When dropped it wipes the key on the device. Its counters count as a product a pair of products in one ladder.
 pub type Mesa = Keyed<MesaParameters>;
@@ -31,7 +33,7 @@ pub struct MesaParameters {
     pub r_bits: u32,
     /// Bits that its radix-2 multipliers scan.
     pub scanned_bits: u32,
-    /// Clock cycles between two plaintexts, once the pipeline is full.
+    /// Clock cycles between two plaintexts, once the pipeline is full, with exponents of `bits / 2` bits.
     pub interval: u32,
 }
 
@@ -44,6 +46,8 @@ impl Parameters for MesaParameters {
         let known = (64..=8192).contains(&bits)
             && bits.is_multiple_of(4)
             && (1..=64).contains(&stages)
+            // The last stage has bits of its own.
+            && (stages - 1) * (bits / 2 + 1).div_ceil(stages) < bits / 2
             && (4..=32).contains(&digit_bits)
             && digit_bits * (delay + 1) <= 64
             && (32..=bits / 2).contains(&stream_bits)
@@ -81,9 +85,13 @@ impl Parameters for MesaParameters {
         let [p, q] = key.primes();
         let product = Secret::new(natural::product(p, q));
         let n = Modulus::new(key.public().engine(), &product)?;
-        let mut constants = self.branch(P_MT.number, p, q, &n)?;
-        constants.extend(self.branch(Q_MT.number, q, p, &n)?);
+        let Powers { exponents, bits } = Powers::of(key);
+        let segments = Segments::of(self, bits);
+        let [at_p, at_q] = &exponents;
+        let mut constants = self.branch(P_MT.number, [p, q], at_p, &segments, &n)?;
+        constants.extend(self.branch(Q_MT.number, [q, p], at_q, &segments, &n)?);
         constants.push(self.constant(0, MODULUS, product));
+        constants.push(self.constant(0, STEPS, Secret::new(vec![segments.steps().into()])));
         Ok(constants)
     }
 }
@@ -95,7 +103,14 @@ impl MesaParameters {
     }
 
     /// The constants of the branch of `prime`, from this region on (`rtl/mesa/mesa_branch.sv`).
-    fn branch(&self, first: u32, prime: &[u64], other: &[u64], n: &Modulus) -> Result<Vec<Constant>, ArithError> {
+    fn branch(
+        &self,
+        first: u32,
+        [prime, other]: [&[u64]; 2],
+        exponent: &[u64],
+        segments: &Segments,
+        n: &Modulus,
+    ) -> Result<Vec<Constant>, ArithError> {
         let MesaParameters { digit_bits, delay, r_bits, scanned_bits, .. } = *self;
         let square = Secret::new(natural::product(prime, prime));
         let modulo_square = Modulus::new(n.engine(), &square)?;
@@ -103,10 +118,130 @@ impl MesaParameters {
             self.constant(first, P_MT, scaled_digits(&square, digit_bits * (delay + 1))),
             self.constant(first, P_ENTER, power_modulo(&modulo_square, r_bits + scanned_bits)),
             self.constant(first, P_ONE, power_modulo(&modulo_square, r_bits)),
-            self.constant(first, P_EXPONENT, less(prime, 1)),
+            self.constant(first, P_EXPONENT, segments.spread(exponent)),
             self.constant(first, P_PRIME, Secret::new(prime.to_vec())),
-            self.constant(first, P_MERGED, merged(prime, other, n, scanned_bits)?),
+            self.constant(first, P_MERGED, merged([prime, other], exponent, n, scanned_bits)?),
             self.constant(first, P_SQUARE, square),
         ])
+    }
+}
+
+/// How an exponent is dealt to the stages, most significant bits first: each but the last takes `bits` of them, from a place in the
+/// constant that has `width`, the last one `last_bits` of `last_width`, and one step more, out of Montgomery form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segments {
+    stages: u32,
+    width: u32,
+    last_width: u32,
+    bits: u32,
+    last_bits: u32,
+}
+
+impl Segments {
+    /// For exponents of so many bits, at most half of the device's: the shortest stages that take them.
+    fn of(device: &MesaParameters, exponent_bits: u32) -> Self {
+        let (half, stages) = (device.bits / 2, device.stages);
+        let width = (half + 1).div_ceil(stages);
+        let last_width = half - (stages - 1) * width;
+        let shapes = (2..=width).map(|bits| {
+            let last_bits = last_width.min(bits - 1);
+            Segments { stages, width, last_width, bits, last_bits }
+        });
+        let longest = Segments { stages, width, last_width, bits: width, last_bits: last_width };
+        shapes.into_iter().find(|shape| shape.capacity() >= exponent_bits).unwrap_or(longest)
+    }
+
+    /// Bits of an exponent that fits.
+    fn capacity(&self) -> u32 {
+        (self.stages - 1) * self.bits + self.last_bits
+    }
+
+    /// The word STEPS.
+    fn steps(&self) -> u32 {
+        // Of the last stage the first step and its exit make up for each other.
+        (self.bits - 1) | self.last_bits << 16
+    }
+
+    /// The exponent as the device takes it: the bits of each stage at the top of its place and, where there is room below them, the
+    /// one that follows. Constant time in the exponent.
+    fn spread(&self, exponent: &[u64]) -> Secret {
+        let total = (self.stages - 1) * self.width + self.last_width;
+        let mut spread = Secret::new(vec![0; total.div_ceil(64) as usize]);
+        for stage in 0..self.stages {
+            let is_last = stage + 1 == self.stages;
+            let (bits, width) = if is_last { (self.last_bits, self.last_width) } else { (self.bits, self.width) };
+            let top = total - stage * self.width;
+            for at in 0..width.min(bits + 1) {
+                // Below the exponent there are zeros.
+                let Some(from) = self.capacity().checked_sub(stage * self.bits + at + 1) else { continue };
+                let to = top - 1 - at;
+                spread[to as usize / 64] |= natural::bits_at(exponent, from as usize, 1) << (to % 64);
+            }
+        }
+        spread
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(bits: u32, stages: u32) -> MesaParameters {
+        MesaParameters {
+            bits,
+            stages,
+            digit_bits: 17,
+            delay: 2,
+            exact_division: true,
+            stream_bits: 32,
+            r_bits: 0,
+            scanned_bits: 0,
+            interval: 0,
+        }
+    }
+
+    /// What the stages make of the constant: their bits in turn, and of each the one that it takes for the next stage's first.
+    fn gathered(shape: &Segments, spread: &[u64]) -> (Vec<u64>, Vec<u64>) {
+        let (mut bits, mut next) = (Vec::new(), Vec::new());
+        let total = (shape.stages - 1) * shape.width + shape.last_width;
+        for stage in 0..shape.stages {
+            let is_last = stage + 1 == shape.stages;
+            let steps = if is_last { shape.steps() >> 16 } else { (shape.steps() & 0xffff) + 1 };
+            let top = total - stage * shape.width;
+            let at = |position: u32| position.checked_sub(1).map_or(0, |bit| natural::bits_at(spread, bit as usize, 1));
+            bits.extend((0..steps).map(|step| at(top - step)));
+            next.push(at(top - steps));
+        }
+        (bits, next)
+    }
+
+    #[test]
+    fn stages_find_the_bits_of_an_exponent() {
+        for (bits, stages) in [(64, 1), (64, 2), (64, 5), (64, 11), (1024, 6), (1024, 10), (256, 4)] {
+            let device = device(bits, stages);
+            for length in 1..=bits / 2 {
+                let shape = Segments::of(&device, length);
+                let mut exponent = vec![0x9e37_79b9_7f4a_7c15_u64; 9];
+                let limbs = length.div_ceil(64) as usize;
+                exponent.truncate(limbs);
+                exponent[limbs - 1] &= u64::MAX >> (64 * limbs as u32 - length);
+                let (found, next) = gathered(&shape, &shape.spread(&exponent));
+                assert_eq!(found.len() as u32, shape.capacity());
+                assert!(shape.capacity() >= length && shape.bits <= shape.width && shape.last_bits <= shape.last_width);
+                let value = |at: usize| natural::bits_at(&exponent, at, 1);
+                let expected: Vec<u64> = (0..shape.capacity() as usize).rev().map(value).collect();
+                assert_eq!(found, expected, "{bits} bits, {stages} stages, {length}");
+                let follows = |stage: u32| expected.get((stage * shape.bits) as usize).copied().unwrap_or(0);
+                assert_eq!(next, (1..=stages).map(follows).collect::<Vec<_>>(), "{bits}, {stages}, {length}");
+                // No shape with a step less would do.
+                assert!(
+                    shape.bits == 2 || (stages - 1) * (shape.bits - 1) + shape.bits - 2 < length || {
+                        shape.last_width < shape.bits - 2
+                    }
+                );
+            }
+            let whole = Segments::of(&device, bits / 2);
+            assert_eq!((whole.bits, whole.last_bits), (whole.width, whole.last_width));
+        }
     }
 }

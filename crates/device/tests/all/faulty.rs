@@ -252,6 +252,23 @@ fn modulus(key: &PrivateKey) -> Vec<u64> {
     Batch::from_be_bytes(&bytes, bytes.len(), key.public().plaintext_limbs()).row(0).to_vec()
 }
 
+/// A device that calls a good row foreign has failed; one that is believed makes an error of it.
+#[test]
+fn a_good_row_is_not_foreign_because_a_device_says_so() {
+    let mut place = Place::new();
+    place.device.load_key(&place.key).unwrap();
+    place.faulty.set(Some(Fault::Foreign(2)));
+    is(&place.decrypt().unwrap_err(), ErrorKind::FailedCheck);
+    assert!(!place.device.has_key() && place.faulty.device().is_wiped());
+    let mut place = Place::trusting(Trust::Believe);
+    place.device.load_key(&place.key).unwrap();
+    place.faulty.set(Some(Fault::Foreign(2)));
+    let error = place.decrypt().unwrap_err();
+    assert_eq!(error.row(), Some(2));
+    is(&error, ErrorKind::Scheme(hearith_paillier::ErrorKind::CiphertextSharesFactor));
+    assert!(place.device.has_key());
+}
+
 /// Posted writes that go nowhere are seen by what is read afterwards.
 #[test]
 fn writes_that_are_lost_are_seen() {

@@ -1,6 +1,8 @@
 //! The simulated MESA against the library, through the driver.
 
-use crate::common::{EPOCH, Fault, Shared, decrypts, device, header, is, key, random_ciphertexts};
+use crate::common::{
+    EPOCH, Fault, Shared, decrypts, device, header, is, key, random_ciphertexts, subgroup_key, tells_foreign_rows,
+};
 use hearith_device::mesa::Mesa;
 use hearith_device::{Counters, ErrorKind, Transport};
 use hearith_paillier::PrivateKey;
@@ -152,6 +154,29 @@ fn cycles_and_products_depend_neither_on_keys_nor_on_ciphertexts() {
         seen.push(counted(&mut device, &key, 25));
     }
     assert!(seen.iter().all(|counters| *counters == seen[0]), "{seen:?}");
+}
+
+/// Subgroup keys take 27 steps a stage instead of 86, less than the two products that follow and go before: these decide.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn short_exponents_take_fewer_steps() {
+    let mut device = device(&MESA_1024);
+    let parameters = device.parameters();
+    if parameters.bits < 1024 {
+        return; // With coverage the device is narrow, and no such key fits.
+    }
+    let key = subgroup_key();
+    device.load_key(&key).unwrap();
+    let depth = parameters.stages as usize + 2;
+    let (few, many) = (counted(&mut device, &key, depth), counted(&mut device, &key, 2 * depth));
+    let items = depth as u64;
+    // 161 bits, in six stages of 27 steps, the last with its exit.
+    assert_eq!(many.products - few.products, items * 2 * 6 * 27);
+    let product = 2 * u64::from(parameters.bits) + 2 + 17 + 4;
+    let (cycles, interval) = (many.busy_cycles - few.busy_cycles, 2 * product);
+    assert!(cycles.abs_diff(items * interval) < interval, "{items} in {cycles}, not {interval} each");
+    assert!(interval < u64::from(parameters.interval));
+    tells_foreign_rows(&mut device, &key);
 }
 
 #[test]

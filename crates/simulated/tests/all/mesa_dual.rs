@@ -1,6 +1,6 @@
 //! The simulated MESA in dual numbers against the library, through the driver.
 
-use crate::common::{Fault, Shared, decrypts, is, key, random_ciphertexts};
+use crate::common::{Fault, Shared, decrypts, is, key, random_ciphertexts, subgroup_key, tells_foreign_rows};
 use hearith_device::mesa::MesaDual;
 use hearith_device::{Counters, ErrorKind};
 use hearith_simulated::Simulated;
@@ -132,6 +132,34 @@ fn intervals_are_as_the_device_says() {
         let (cycles, interval) = (u64::from(parameters.lanes) * (many - few), u64::from(parameters.interval));
         assert!(cycles.abs_diff(100 * interval) < interval, "{}: 100 in {cycles}, not {interval}", design.name());
     }
+}
+
+/// Subgroup keys take the windows of their exponents, 41 instead of 128; loaded for any randomisers they take all, and no fewer.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn short_exponents_take_a_third_of_the_cycles() {
+    let mut device = device(&MESA_DUAL_1024);
+    let parameters = device.parameters();
+    if parameters.bits < 1024 {
+        return; // With coverage the device is narrow, and no such key fits.
+    }
+    let key = subgroup_key();
+    let lanes = parameters.lanes as usize;
+    for (loaded, windows) in [(key.clone(), 41), (key.any_randomiser(), 128)] {
+        device.load_key(&loaded).unwrap();
+        let mut counted = |count: usize| {
+            let before = device.counters().unwrap();
+            decrypts(&mut device, &loaded, count - 2);
+            let after = device.counters().unwrap();
+            (after.busy_cycles - before.busy_cycles, after.products - before.products)
+        };
+        let (few, many) = (counted(lanes), counted(2 * lanes));
+        // Of the 56 + 11 windows jobs of a lane, as its header says.
+        let jobs = |windows: u64| 56 + 11 * windows;
+        assert_eq!(jobs(128) * (many.0 - few.0), jobs(windows) * u64::from(parameters.interval), "{windows} windows");
+        assert_eq!(many.1 - few.1, 2 * u64::from(parameters.lanes) * (18 + 5 * windows));
+    }
+    tells_foreign_rows(&mut device, &key);
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub enum Fault {
     RepeatAnswer,
     /// The next answer is the one before.
     OldAnswer,
+    /// The next answer says of this item that its powers are not 1.
+    Foreign(usize),
     /// The next answer has its first two items exchanged.
     Exchanged,
     /// The next answer ends after so many bytes.
@@ -171,11 +173,20 @@ impl Faulty {
             use Fault::*;
             matches!(
                 fault,
-                AnswerBit(_) | DropAnswer | RepeatAnswer | OldAnswer | Exchanged | CutAnswer(_) | LongAnswer(_) | Late
+                AnswerBit(_)
+                    | Foreign(_)
+                    | DropAnswer
+                    | RepeatAnswer
+                    | OldAnswer
+                    | Exchanged
+                    | CutAnswer(_)
+                    | LongAnswer(_)
+                    | Late
             )
         };
         match self.once(happens) {
             Some(Fault::AnswerBit(bit)) => answer[bit / 8] ^= 1 << (bit % 8),
+            Some(Fault::Foreign(item)) => answer[HEADER + item * PLAINTEXT..][..PLAINTEXT].fill(u8::MAX),
             Some(Fault::DropAnswer) => return Vec::new(),
             Some(Fault::RepeatAnswer) => return vec![answer.clone(), answer],
             Some(Fault::OldAnswer) => return vec![before],

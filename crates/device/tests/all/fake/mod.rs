@@ -7,7 +7,7 @@ pub mod faulty;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use hearith_arith::natural::{add_assign, divide_exact, sub_assign};
+use hearith_arith::natural::{add_assign, divide_exact, is_zero, sub_assign};
 use hearith_arith::{Batch, Engine, Exponents, Modulus};
 
 /// Bits of the largest key.
@@ -68,6 +68,8 @@ pub mod region {
     pub const P_PRIME: u32 = 5;
     pub const P_MERGED: u32 = 6;
     pub const MODULUS: u32 = 7;
+    /// Steps after the first of the two stages.
+    pub const STEPS: u32 = 15;
     /// From a region of p to that of q.
     pub const Q: u32 = 8;
 }
@@ -75,6 +77,15 @@ pub mod region {
 /// Whether an access was refused, as SLVERR says on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
+
+/// Why there is no plaintext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Without {
+    /// A constant leaves nothing to compute with.
+    Plaintext,
+    /// A power is not 1 modulo its prime: all ones are given.
+    Ones,
+}
 
 /// What is added to a plaintext.
 pub type Lie = Arc<dyn Fn(usize, [&[u64]; 2]) -> Vec<u64> + Send + Sync>;
@@ -128,12 +139,13 @@ impl FakeMesa {
 
     /// Words of a region; none if there is no such region.
     fn words(number: u32) -> u32 {
-        let bits = match number % region::Q {
-            4 | 5 => BITS / 2,
-            0..=7 => BITS,
+        let bits = match (number, number % region::Q) {
+            (region::STEPS, _) => 32,
+            (0..15, 4 | 5) => BITS / 2,
+            (0..15, _) => BITS,
             _ => 0,
         };
-        if number < 15 { bits.div_ceil(32) } else { 0 }
+        bits.div_ceil(32)
     }
 
     /// Whether every word of every region was written.
@@ -297,7 +309,11 @@ impl FakeMesa {
     fn decrypt(&self, number: usize, ciphertext: &[u8]) -> [u8; PLAINTEXT] {
         let c: Vec<u64> = ciphertext.chunks(8).map(limb_of).collect();
         // Where a wrong constant leaves nothing to compute with, something comes out all the same.
-        let m = self.plaintext(&c).unwrap_or_else(|| vec![7, 0]);
+        let m = match self.plaintext(&c) {
+            Ok(m) => m,
+            Err(Without::Plaintext) => vec![7, 0],
+            Err(Without::Ones) => return [u8::MAX; PLAINTEXT],
+        };
         let m = match &self.lie {
             Some(lie) => {
                 let modulus = Modulus::new(Engine::Serial, &self.constant(region::MODULUS)).unwrap();
@@ -313,37 +329,57 @@ impl FakeMesa {
         bytes
     }
 
-    fn plaintext(&self, c: &[u64]) -> Option<Vec<u64>> {
-        let n = Modulus::new(Engine::Serial, &self.constant(region::MODULUS)).ok()?;
-        let parts = [self.part(c, 0, &n)?, self.part(c, region::Q, &n)?];
-        Some(n.add(&parts[0], &parts[1]).row(0).to_vec())
+    fn plaintext(&self, c: &[u64]) -> Result<Vec<u64>, Without> {
+        let n = Modulus::new(Engine::Serial, &self.constant(region::MODULUS)).map_err(|_| Without::Plaintext)?;
+        let parts = [self.part(c, 0, &n), self.part(c, region::Q, &n)];
+        let [p, q] = [parts[0].as_ref(), parts[1].as_ref()];
+        match (p, q) {
+            (Err(Without::Ones), _) | (_, Err(Without::Ones)) => Err(Without::Ones),
+            _ => Ok(n.add(p.map_err(|&why| why)?, q.map_err(|&why| why)?).row(0).to_vec()),
+        }
     }
 
     /// One branch: its part of the plaintext modulo n.
-    fn part(&self, c: &[u64], branch: u32, n: &Modulus) -> Option<Batch> {
+    fn part(&self, c: &[u64], branch: u32, n: &Modulus) -> Result<Batch, Without> {
         let constant = |number: u32| self.constant(number + branch);
-        let square = Modulus::new(Engine::Serial, &constant(region::P_SQUARE)).ok()?;
+        let square = Modulus::new(Engine::Serial, &constant(region::P_SQUARE)).map_err(|_| Without::Plaintext)?;
         // Products of the Montgomery multipliers: the one that scans bits, and that of the ladders.
         let scanned = |m: &Modulus, a: &Batch, b: &Batch| m.mul(&m.mul(a, b), &halved(m, SCANNED));
         let entered = scanned(&square, &row(c), &row(&constant(region::P_ENTER)));
         let out = halved(&square, R_BITS);
-        let exponent = constant(region::P_EXPONENT);
+        let exponent = [self.exponent(&constant(region::P_EXPONENT))];
         let power = square.pow(&square.mul(&entered, &out), Exponents::Shared(&exponent, BITS / 2));
         let one = square.mul(&square.reduce(&row(&constant(region::P_ONE))), &out);
         let mut x = square.mul(&power, &one).row(0).to_vec();
         sub_assign(&mut x, &[1]);
         let prime = constant(region::P_PRIME);
         if prime[0] % 2 == 0 {
-            return None;
+            return Err(Without::Plaintext);
+        }
+        let rest = Modulus::new(Engine::Serial, &prime).map_err(|_| Without::Plaintext)?.reduce(&row(&x));
+        if is_zero(rest.row(0)) == 0 {
+            return Err(Without::Ones);
         }
         let l = divide_exact(&x, &prime, 2);
-        Some(scanned(n, &row(&l), &row(&constant(region::P_MERGED))))
+        Ok(scanned(n, &row(&l), &row(&constant(region::P_MERGED))))
+    }
+
+    /// The exponent that the two stages make of the constant: the first has 33 places, the second 31, and each takes its bits from
+    /// the top.
+    fn exponent(&self, constant: &[u64]) -> u64 {
+        let steps = self.constant(region::STEPS)[0];
+        let (first, second) = ((steps & 0xffff) as u32 + 1, (steps >> 16 & 0xffff) as u32);
+        let top = |places: u64, width: u32, bits: u32| places >> (width - bits.min(width));
+        let high = top(constant[0] >> 31, 33, first);
+        let low = top(constant[0] & 0x7fff_ffff, 31, second);
+        high << second.min(31) | low
     }
 
     /// The words of a region as limbs.
     fn constant(&self, number: u32) -> Vec<u64> {
         let words = &self.regions[number as usize][..Self::words(number) as usize];
-        words.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32).collect()
+        let high = |pair: &[u32]| pair.get(1).copied().map_or(0, u64::from);
+        words.chunks(2).map(|pair| u64::from(pair[0]) | high(pair) << 32).collect()
     }
 }
 

@@ -9,10 +9,48 @@ pub use devices::*;
 use hearith_device::mesa::{Keyed, Mesa, Parameters};
 use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport};
 use hearith_golden::{Decryption, PaperKey};
-use hearith_paillier::PrivateKey;
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{
+    Ciphertexts, Engine, ErrorKind as SchemeErrorKind, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant,
+};
 use hearith_simulated::Simulated;
 use hearith_verilated::Design;
 use hearith_verilated::bench::Lie;
+
+/// A new key with short exponents, of the least size.
+pub fn subgroup_key() -> PrivateKey {
+    PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
+}
+
+/// Valid ciphertexts under this key's modulus with randomisers that are none of its subgroup, and what they hold.
+fn foreign_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plaintexts) {
+    let public = key.public();
+    let standard = PublicKey::new(&public.modulus_be(), None, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+    let numbers: Vec<i128> = (0..count as i128).map(|row| 1000 * row - 7).collect();
+    let theirs = standard.encrypt(&encode_signed(&standard, &numbers).unwrap()).unwrap();
+    let ours = public.ciphertexts_from_be(&theirs.to_be_bytes()).unwrap();
+    (ours, encode_signed(public, &numbers).unwrap())
+}
+
+/// Foreign rows are errors of these rows, wherever they stand, and the device keeps its key; loaded for any randomisers it
+/// decrypts them.
+#[track_caller]
+pub fn tells_foreign_rows<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey) {
+    let (foreign, plaintexts) = foreign_ciphertexts(key, 2);
+    let (own, right) = random_ciphertexts(key, 1);
+    let error = SchemeErrorKind::ForeignRandomiser;
+    device.load_key(key).unwrap();
+    for (batch, row) in [([&foreign, &own], 0), ([&own, &foreign], own.len())] {
+        let batch = Ciphertexts::concat(batch[0], &batch[1..]).unwrap();
+        let found = device.decrypt(&batch).unwrap_err();
+        assert_eq!(found.row(), Some(row));
+        is(&found, ErrorKind::Scheme(error.clone()));
+        assert!(device.has_key());
+    }
+    assert!(device.decrypt(&own).unwrap() == right);
+    device.load_key(&key.any_randomiser()).unwrap();
+    assert!(device.decrypt(&foreign).unwrap() == plaintexts);
+}
 
 /// A simulated device that the test can reach beside the driver, and whose streams it can disturb.
 #[derive(Clone)]
