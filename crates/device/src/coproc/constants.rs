@@ -1,4 +1,4 @@
-//! The constants of a key, the comb of a DJN key, and what finishes a decryption.
+//! The constants of a key, the comb of one with a generator, and what finishes a decryption.
 
 use hearith_arith::{Batch, Engine, Exponents, Modulus, natural};
 use hearith_paillier::{Error, PrivateKey, PublicKey};
@@ -75,11 +75,11 @@ impl Moduli {
         Ok(constants)
     }
 
-    /// The entries of the comb for the powers of `h^n` of a DJN key: entry `j` is the product of `h^(n 2^(i s))` over the bits `i` of `j`,
+    /// The entries of the comb for the powers of `h^n` of a DJN or a subgroup key: entry `j` is the product of `h^(n 2^(i s))` over the bits `i` of `j`,
     /// `s` the bits of an exponent that belong to a tooth. None if the key is of another variant.
     pub(super) fn comb(&self, key: &PublicKey, parameters: &CoprocParameters) -> Option<Batch> {
         let generator = natural::from_be(&key.generator_be()?, self.squared.limbs())?;
-        let stride = exponent_bits(parameters).div_ceil(parameters.teeth);
+        let stride = exponent_bits(key).div_ceil(parameters.teeth);
         let apart = power_of_two(stride);
         let mut tooth = self.squared.pow(&one_row(&generator), Exponents::Public(&self.n));
         let mut entries = one_row(&natural::resized(&[1], self.squared.limbs()));
@@ -92,9 +92,9 @@ impl Moduli {
     }
 }
 
-/// Bits of the exponents of a DJN key of the device's size.
-pub(super) fn exponent_bits(parameters: &CoprocParameters) -> u32 {
-    parameters.bits / 2
+/// Bits of the randomisers' exponents of a key with a generator: half of those of `n`, or what a subgroup key says.
+pub(super) fn exponent_bits(key: &PublicKey) -> u32 {
+    key.exponent_bits().unwrap_or(key.bits() / 2)
 }
 
 /// What makes a plaintext of the device's power `c^f mod n^2 = 1 + m f n`, `f = (p - 1) (q - 1)`: the inverse of `f` modulo `n`.
@@ -163,4 +163,60 @@ fn power_of_two(bits: u32) -> Vec<u64> {
     let mut number = vec![0; bits as usize / 64 + 1];
     number[bits as usize / 64] = 1 << (bits % 64);
     number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_arith::random;
+    use hearith_paillier::{Engine, KeyPolicy, Variant};
+
+    /// The comb as the device walks it: digits from the highest on, a square and an entry each.
+    fn walked(squared: &Modulus, entries: &Batch, exponent: &[u64], bits: u32, teeth: u32) -> Batch {
+        let stride = bits.div_ceil(teeth);
+        let mut power = one_row(entries.row(0));
+        for at in (0..stride).rev() {
+            let bit = |tooth: u32| natural::bits_at(exponent, (at + tooth * stride) as usize, 1) << tooth;
+            let digit: u64 = (0..teeth).map(bit).sum();
+            power = squared.mul(&squared.mul(&power, &power), &one_row(entries.row(digit as usize)));
+        }
+        power
+    }
+
+    #[test]
+    fn a_comb_is_as_long_as_the_keys_exponents() {
+        for (variant, bits) in [(Variant::Djn, 512), (Variant::Subgroup, 448)] {
+            let key = PrivateKey::generate(1024, variant, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+            let public = key.public();
+            assert_eq!(exponent_bits(public), bits);
+            let moduli = Moduli::of(public).unwrap();
+            let h = natural::from_be(&public.generator_be().unwrap(), moduli.squared.limbs()).unwrap();
+            let base = moduli.squared.pow(&one_row(&h), Exponents::Public(&moduli.n));
+            for teeth in [4, 8] {
+                let entries = moduli.comb(public, &parameters(teeth)).unwrap();
+                let exponent = random::bits(1, natural::limbs_of(bits), bits).unwrap();
+                let found = walked(&moduli.squared, &entries, exponent.row(0), bits, teeth);
+                let expected = moduli.squared.pow(&base, Exponents::Shared(exponent.row(0), bits));
+                assert!(found == expected, "{variant}, {teeth} teeth");
+            }
+        }
+    }
+
+    fn parameters(teeth: u32) -> CoprocParameters {
+        CoprocParameters {
+            bits: 1024,
+            core: Core::Cios,
+            cores: 1,
+            contexts: 1,
+            digit_bits: 17,
+            delay: 2,
+            word_bits: 23,
+            stream_bits: 64,
+            r_bits: 2142,
+            leave_bits: 51,
+            groups: 1,
+            teeth,
+            interval: 1,
+        }
+    }
 }

@@ -39,7 +39,7 @@ pub struct Coproc {
 struct Held {
     public: PublicKey,
     moduli: Moduli,
-    /// The comb's entries, if the key is of the DJN variant.
+    /// The comb's entries, if the key has a generator.
     comb: Option<Batch>,
     /// Whether they are on the device: a flush drops them.
     combed: bool,
@@ -94,7 +94,7 @@ impl Coproc {
         self.parameters.batch_size()
     }
 
-    /// Loads a public key, of exactly the device's size, and the comb of a DJN key.
+    /// Loads a public key, of exactly the device's size, and the comb of a DJN or a subgroup key.
     ///
     /// # Errors
     /// [`ErrorKind::KeySize`], or the device fails; it then has no key.
@@ -186,8 +186,8 @@ impl Coproc {
         Ok(results)
     }
 
-    /// Encrypts every plaintext with a randomiser of its own from the operating system's generator: `r^n`, or with the comb a power of `h^n` if the key is of the
-    /// DJN variant.
+    /// Encrypts every plaintext with a randomiser of its own from the operating system's generator: `r^n`, or with the comb a power of `h^n` if the key has a
+    /// generator: of a subgroup key with exponents as long as the key says.
     ///
     /// # Errors
     /// As [`PublicKey::encrypt`], and whatever befalls the device.
@@ -368,7 +368,7 @@ impl Coproc {
     }
 
     fn randomise(&mut self, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
-        let bits = exponent_bits(&self.parameters);
+        let bits = exponent_bits(&self.held()?.public);
         let combed = self.comb()?;
         let numbers = match payload {
             Payload::Plaintexts(numbers) | Payload::Numbers(numbers) => *numbers,
