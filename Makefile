@@ -126,7 +126,7 @@ bench-everyday: ## what everyday lines of Python give here and in other librarie
 	@scripts/setup.sh test
 	scripts/bench_everyday.sh
 
-bench-variants: ## measure subgroup keys beside DJN keys, write bench/results/variants.md (two minutes; leave the machine alone)
+bench-variants: ## measure subgroup keys beside DJN keys, write bench/results/variants.md (some minutes; leave the machine alone)
 	$(CARGO) run --release --package hearith-bench --bin variants
 
 bench-everywhere: ## measure the engines without AVX-512 beside GMP and HEU (two minutes; leave the machine alone)

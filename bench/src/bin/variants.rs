@@ -1,7 +1,7 @@
 //! Keys of the variants DJN and subgroup beside each other: `results/variants.md`.
 //!
 //! Both encrypt with a comb and decrypt in dual numbers; a subgroup key's exponents are shorter. The prediction is the ratio of the
-//! products of its exponents, and of what surrounds the powers nothing.
+//! products of its exponents, and of what surrounds the powers nothing. Generating a key stands beside a key of safe primes.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -59,6 +59,28 @@ impl Side {
     }
 }
 
+/// Bits of the keys that are generated, and how many of each kind: their times scatter widely.
+const GENERATED: (u32, usize) = (2048, 5);
+
+/// Seconds that keys of each kind took to generate, one after another by turns: DJN's, of a subgroup, of safe primes.
+fn generation(bits: u32, rounds: usize) -> Result<[Vec<f64>; 3]> {
+    let (engine, policy) = (Engine::best(), KeyPolicy::AllowInsecure);
+    let kinds: [&dyn Fn() -> std::result::Result<PrivateKey, hearith_paillier::Error>; 3] = [
+        &|| PrivateKey::generate(bits, Variant::Djn, policy, engine),
+        &|| PrivateKey::generate(bits, Variant::Subgroup, policy, engine),
+        &|| PrivateKey::generate_safe(bits, Variant::Djn, policy, engine),
+    ];
+    let mut found = [const { Vec::new() }; 3];
+    for _ in 0..rounds {
+        for (times, generate) in found.iter_mut().zip(kinds) {
+            let start = Instant::now();
+            generate()?;
+            times.push(start.elapsed().as_secs_f64());
+        }
+    }
+    Ok(found)
+}
+
 fn main() -> Result<()> {
     let options = Options::from_args()?;
     let sizes = if options.bits.is_empty() { vec![2048, 3072] } else { options.bits.clone() };
@@ -83,6 +105,14 @@ fn main() -> Result<()> {
             }
         }
     }
+    let (bits, keys) = if options.quick { (1024, 1) } else { GENERATED };
+    let [djn, subgroup, safe] = generation(bits, keys)?;
+    let mut made = Table::new(["primes", "bits", "seconds a key", "at most safe primes'"]);
+    for (name, times) in [("djn", &djn), ("subgroup", &subgroup), ("safe primes", &safe)] {
+        let spread_of = Spread::of(times.iter().copied());
+        let met = if spread_of.median <= Spread::of(safe.iter().copied()).median { "yes" } else { "no" };
+        made.row([name, &bits.to_string(), &spread(spread_of), met]);
+    }
     let mut text = String::from(
         "# Subgroup keys beside DJN keys\n\nMade by `make bench-variants` (`bench/src/bin/variants.rs`).\n\n",
     );
@@ -90,9 +120,12 @@ fn main() -> Result<()> {
     write!(
         text,
         "- Method: one thread; batches of {ROWS} rows, and one row; {rounds} rounds of both keys by turns. A ratio is the median of the \
-         rounds' ratios with the least and greatest in brackets.\n\n## What was to be shown\n\n{}\n## Figures\n\n{}",
+         rounds' ratios with the least and greatest in brackets.\n\n## What was to be shown\n\n{}\n## Figures\n\n{}\n\
+         ## Generating a key\n\nMedian of {keys} keys of each kind, made by turns, with the least and greatest in brackets. Safe primes \
+         are what a key for trustees takes.\n\n{}",
         goals.to_markdown(),
-        table.to_markdown()
+        table.to_markdown(),
+        made.to_markdown()
     )?;
     std::fs::write(options.out.join("variants.md"), text)?;
     Ok(())
