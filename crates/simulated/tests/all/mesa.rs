@@ -168,7 +168,7 @@ fn short_exponents_take_fewer_steps() {
     let key = subgroup_key();
     device.load_key(&key).unwrap();
     let depth = parameters.stages as usize + 2;
-    let (few, many) = (counted(&mut device, &key, depth), counted(&mut device, &key, 2 * depth));
+    let (few, many) = (counted(&mut device, &key, 2 * depth), counted(&mut device, &key, 3 * depth));
     let items = depth as u64;
     // 161 bits, in six stages of 27 steps, the last with its exit.
     assert_eq!(many.products - few.products, items * 2 * 6 * 27);

@@ -153,7 +153,8 @@ fn short_exponents_take_a_third_of_the_cycles() {
             let after = device.counters().unwrap();
             (after.busy_cycles - before.busy_cycles, after.products - before.products)
         };
-        let (few, many) = (counted(lanes), counted(2 * lanes));
+        // From the second round on lanes follow each other as the product after them takes their results.
+        let (few, many) = (counted(2 * lanes), counted(3 * lanes));
         // Of the 56 + 11 windows jobs of a lane, as its header says.
         let jobs = |windows: u64| 56 + 11 * windows;
         assert_eq!(jobs(128) * (many.0 - few.0), jobs(windows) * u64::from(parameters.interval), "{windows} windows");
