@@ -84,8 +84,10 @@ def integer(value: Any, least: int, most: int) -> int:
     return int(value)
 
 
-def members(value: Any, names: str) -> dict[str, Any]:
-    require(type(value) is dict and sorted(value) == sorted(names.split()), "not the members that there must be")
+def members(value: Any, names: str, optional: str = "") -> dict[str, Any]:
+    """The members of an object: all of some, any of others."""
+    all_of, any_of = set(names.split()), set(optional.split())
+    require(type(value) is dict and all_of <= set(value) <= all_of | any_of, "not the members that there must be")
     return dict(value)
 
 
@@ -129,6 +131,20 @@ def name(value: Any, most: int) -> str:
 def alike(value: str) -> str:
     """What two names have in common that nobody can tell from one another."""
     return unicodedata.normalize("NFKC", "".join(character for character in value if character not in JOINERS))
+
+
+def about(value: Any) -> None:
+    """A description: lines, which are empty or have the characters of names."""
+    require(isinstance(value, str) and 1 <= len(value.encode()) <= 4000, "a description is empty or too long")
+    for line in value.split("\n"):
+        if line:
+            name(line, 4000)
+
+
+def link(value: Any) -> None:
+    form = r"https://[A-Za-z0-9][-A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%]*"
+    good = isinstance(value, str) and len(value) <= 1000 and re.fullmatch(form, value) is not None
+    require(good, "a link is no https URL of at most 1000 bytes")
 
 
 def sha256(*parts: bytes) -> bytes:
@@ -221,19 +237,36 @@ def is_in(bounds: list[int], code: int) -> bool:
 
 # The forms of lines --------------------------------------------------------------------------------------------------
 
-HASH, TEXT, FLAG, NUMBER, SMALL = "hash", "text", "flag", "number", "small"
+HASH, TEXT, FLAG, TRUE, NUMBER, SMALL = "hash", "text", "flag", "true", "number", "small"
 BYTES = "bytes"
 FORMS: dict[str, Any] = {
     "election": {
+        "about?": TEXT,
         "board": BYTES,
-        "contests": [{"candidates": [TEXT], "method": "method", "title": TEXT}],
+        "closes?": TEXT,
+        "contests": [
+            {
+                "about?": TEXT,
+                "blank?": TRUE,
+                "candidates": [TEXT],
+                "details?": [{"about?": TEXT, "link?": TEXT}],
+                "method": "method",
+                "shuffled?": TRUE,
+                "title": TEXT,
+            }
+        ],
         "key": {"blum?": [BYTES], "generator": BYTES, "modulus": BYTES, "roots": [BYTES]},
+        "late?": TRUE,
+        "opens?": TEXT,
         "organiser": BYTES,
+        "registrar?": BYTES,
         "revoting": FLAG,
         "title": TEXT,
+        "trial?": TRUE,
         "trustees": (None, {"base": BYTES, "keys": [BYTES], "needed": SMALL, "signing?": [BYTES]}),
     },
     "voters": {"election": HASH, "voters": [{"id": TEXT, "key": BYTES, "weight": NUMBER}]},
+    "replace": {"election": HASH, "voters": [{"id": TEXT, "key": BYTES}]},
     "open": {"election": HASH},
     "ballot": {
         "contests": [{"marks": [{"ciphertext": BYTES, "proof": BYTES}], "sum": (None, BYTES)}],
@@ -273,6 +306,8 @@ def has_form(value: Any, form: Any) -> bool:
         return type(value) is int and 0 <= value <= (MAX_NUMBER if form == NUMBER else 2**32 - 1)
     if form == FLAG:
         return type(value) is bool
+    if form == TRUE:
+        return value is True
     if form == "method":
         return has_form(value, METHODS)
     if type(value) is not str:
@@ -567,6 +602,14 @@ class Contest:
     candidates: list[str]
     method: str
     limit: int = 0
+    #: Whether the last candidate is the blank vote.
+    blank: bool = False
+
+    @property
+    def summed(self) -> list[int]:
+        """The marks whose sum a proof is about: the blank vote as often as there are votes to give."""
+        more = self.limit - 1 if self.blank and self.limit else 0
+        return [*range(self.marks), *[self.marks - 1] * more]
 
     @property
     def marks(self) -> int:
@@ -589,7 +632,7 @@ class Contest:
         else:
             votes = plain
         require(all(0 <= one <= weight for one in votes), "the tally decrypts to no result")
-        total = sum(votes)
+        total = sum(votes[mark] for mark in self.summed) if self.limit else sum(votes)
         fits = {
             "approval": True, "at_most": total <= self.limit * weight, "exactly": total == self.limit * weight,
             "plurality": total == weight, "yes_no": total == weight,
@@ -599,9 +642,11 @@ class Contest:
 
 
 def read_contest(value: Any, bits: int) -> Contest:
-    value = members(value, "candidates method title")
+    value = members(value, "candidates method title", "about blank details shuffled")
     candidates = [name(one, 400) for one in listed(value["candidates"])]
     name(value["title"], 400)
+    check_details(value, len(candidates))
+    blank = "blank" in value
     require(1 <= len(candidates) <= 256, "1 to 256 candidates are allowed")
     require(len(set(map(alike, candidates))) == len(candidates), "two candidates have the same name")
     method, limit = value["method"], 0
@@ -610,23 +655,41 @@ def read_contest(value: Any, bits: int) -> Contest:
         require(type(choose) is dict and len(choose) == 1, "a method that there is not")
         method, limit = next(iter(choose.items()))
         require(method in ("exactly", "at_most"), "a method that there is not")
-        integer(limit, 1, len(candidates))
+        integer(limit, 1, len(candidates) - blank)
     else:
         require(method in ("approval", "plurality", "yes_no"), "a method that there is not")
+    takes_blank = method not in ("approval", "yes_no") and len(candidates) > 1
+    require(takes_blank or not blank, "a blank vote takes another candidate, and a method that takes so many or one")
     require(method != "yes_no" or len(candidates) == 2, "yes or no takes two candidates")
     # What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
     total_bits = DIGIT_BITS * (len(candidates) if method == "plurality" else 1)
     require(total_bits < bits // 2, "the key is too short: the tally's numbers need fewer than half of its bits")
-    return Contest(candidates, method, limit)
+    return Contest(candidates, method, limit, blank)
+
+
+def check_details(value: dict[str, Any], candidates: int) -> None:
+    """What voters should know about a contest and its candidates."""
+    if "about" in value:
+        about(value["about"])
+    if "details" in value:
+        details = [members(one, "", "about link") for one in listed(value["details"])]
+        require(len(details) == candidates, "not as many details as candidates")
+        for one in details:
+            if "about" in one:
+                about(one["about"])
+            if "link" in one:
+                link(one["link"])
 
 
 class Election:
     def __init__(self, body: Any, text: str, insecure: bool) -> None:
-        body = members(body, "board contests key organiser revoting title trustees")
+        names = "board contests key organiser revoting title trustees"
+        body = members(body, names, "about closes late opens registrar trial")
         self.id = sha256(text.encode()).hex()
         name(body["title"], 400)
         require(type(body["revoting"]) is bool, "revoting is true or false")
-        self.revoting = body["revoting"]
+        self.revoting, self.late = body["revoting"], "late" in body
+        self.read_dates(body)
         old = "the key carries no proof that it has two prime factors: the election was set up by an earlier version"
         require("blum" in body["key"], old)
         parts = members(body["key"], "blum generator modulus roots")
@@ -640,6 +703,9 @@ class Election:
         require(sum(len(one.candidates) for one in self.contests) <= 512, "more than 512 candidates")
         self.organiser, self.board = signing_key(body["organiser"]), signing_key(body["board"])
         require(self.organiser != self.board, "organiser and board have the same key")
+        self.registrar = signing_key(body["registrar"]) if "registrar" in body else self.organiser
+        others = {self.organiser, self.board}
+        require("registrar" not in body or self.registrar not in others, "the registrar has another's key")
         self.trustees: list[int] = []
         self.signing: list[bytes] = []
         self.needed = 0
@@ -655,8 +721,21 @@ class Election:
             require(shared["signing"] is not None, old)
             self.signing = [signing_key(one) for one in listed(shared["signing"])]
             require(len(self.signing) == len(self.trustees), "not a key to sign with for every trustee")
-            known = {*self.signing, self.organiser, self.board}
-            require(len(known) == len(self.signing) + 2, "two of trustees, organiser and board have the same key")
+            others.add(self.registrar)
+            known = {*self.signing, *others}
+            own = len(known) == len(self.signing) + len(others)
+            require(own, "two of trustees, registrar, organiser and board have the same key")
+
+    def read_dates(self, body: dict[str, Any]) -> None:
+        """When voting begins and ends, if that is said; and what voters should know."""
+        if "about" in body:
+            about(body["about"])
+        self.opens, self.closes = body.get("opens"), body.get("closes")
+        for date in (self.opens, self.closes):
+            require(date is None or is_time(date), "a date is no time like 2026-11-22T20:15:00Z")
+        # Texts of this form sort as times do.
+        if self.opens is not None and self.closes is not None:
+            require(self.opens < self.closes, "it closes before it opens")
 
     def places(self) -> list[tuple[int, int]]:
         return [(number, mark) for number, one in enumerate(self.contests) for mark in range(one.marks)]
@@ -673,7 +752,7 @@ class Election:
         return [[read(one) for one in inner] for inner in lists]
 
     def sum_bits(self, contest: Contest) -> int:
-        return self.key.short_bits + (contest.marks - 1).bit_length()
+        return self.key.short_bits + (len(contest.summed) - 1).bit_length()
 
     def read_ballot(self, value: Any) -> Ballot:
         """A ballot whose parts have their lengths."""
@@ -707,7 +786,7 @@ class Election:
             product = 1
             for place, (ciphertext, mark_proof) in enumerate(marks):
                 c = key.unit(ciphertext)
-                product = product * c % key.square
+                product = product * pow(c, contest.summed.count(place), key.square) % key.square
                 context = self.context(ballot.voter, number, place)
                 check_membership(key, context, key.short_bits, contest.numbers, c, mark_proof)
             if proof is None:
@@ -877,6 +956,11 @@ class Verifier:
     voters: dict[str, Voter] = field(default_factory=dict)
     seen: set[bytes] = field(default_factory=set)
     pending: list[Pending] = field(default_factory=list)
+    #: Credentials that were replaced, and voters who were added while voting went on: entry, what, and who.
+    changes: list[tuple[int, str, str]] = field(default_factory=list)
+    opened: int | None = None
+    closed: int | None = None
+    last_ballot: int | None = None
     tally: list[int] | None = None
     weight: int = 0
     share_data: dict[int, tuple[int, bytes]] = field(default_factory=dict)
@@ -917,6 +1001,7 @@ class Verifier:
         if tree.size == 0 and not self.faults["chain"]:
             self.fault("chain", "there is no record here")
         self.check_heads(heads, roots, tree.size, whole)
+        self.check_dates(heads)
         self.check_end()
         return not any(self.faults.values())
 
@@ -956,6 +1041,18 @@ class Verifier:
         if whole and (heads[-1][0] if heads else 0) < size:
             self.fault("heads", "entries are after the last head")
 
+    def check_dates(self, heads: list[tuple[int, Any, str]]) -> None:
+        """Voting begins and ends when the manifest says, by the times of the heads before and after."""
+        if self.election is None:
+            return
+        opens, closes = self.election.opens, self.election.closes
+        for at, date, what in ((self.opened, opens, "begins"), (self.closed, closes, "ends")):
+            if at is not None and date is not None and any(size > at and time < date for size, _, time in heads):
+                self.fault("rules", f"entry {at}: voting {what} before its date")
+        at = self.last_ballot
+        if at is not None and closes is not None and any(size <= at and time >= closes for size, _, time in heads):
+            self.fault("rules", f"entry {at}: a ballot after the date at which voting ends")
+
     # Entries
 
     def take(self, index: int, entry: Any, signature: bytes) -> bool:
@@ -990,8 +1087,10 @@ class Verifier:
         """Applies the rules; whose signature the entry must have."""
         election = self.election
         assert election is not None
+        listing = "open" if self.phase == "open" and election.late else "preparing"
         readers: dict[str, tuple[str, Callable[[int, Any], bytes]]] = {
-            "voters": ("preparing", self.take_voters),
+            "voters": (listing, self.take_voters),
+            "replace": (listing, self.take_replace),
             "open": ("preparing", self.take_open),
             "ballot": ("open", self.take_ballot),
             "challenge": ("open", self.take_challenge),
@@ -1020,20 +1119,41 @@ class Verifier:
         together = sum(one.weight for one in [*self.voters.values(), *added.values()])
         require(together < 1 << DIGIT_BITS, "all weights together reach 2^48")
         self.voters.update(added)
-        return self.election.organiser
+        if self.phase == "open":
+            self.changes += [(index, "added while voting went on", who) for who in added]
+        return self.election.registrar
+
+    def take_replace(self, index: int, body: Any) -> bytes:
+        assert self.election is not None
+        voters = [members(one, "id key") for one in listed(members(body, "election voters")["voters"])]
+        require(1 <= len(voters) <= 1000, "an entry replaces the credentials of 1 to 1000 voters")
+        keys: dict[str, bytes] = {}
+        for one in voters:
+            who, key = one["id"], signing_key(one["key"])
+            require(who in self.voters, "there is no voter of this id")
+            require(who not in keys, "the voter is in this entry already")
+            # Whoever made the new key could replace the ballot.
+            require(self.voters[who].counted is None, "the voter has voted: no credential is replaced then")
+            require(self.voters[who].key != key, "the key is the one that it replaces")
+            keys[who] = key
+        when = " while voting went on" if self.phase == "open" else ""
+        for who, key in keys.items():
+            self.voters[who].key = key
+            self.changes.append((index, f"credential replaced{when}", who))
+        return self.election.registrar
 
     def take_open(self, index: int, body: Any) -> bytes:
         assert self.election is not None
         members(body, "election")
         require(bool(self.voters), "there are no voters")
-        self.phase = "open"
-        return self.election.organiser
+        self.phase, self.opened = "open", index
+        return self.election.organiser if self.election.opens is None else self.election.board
 
     def take_close(self, index: int, body: Any) -> bytes:
         assert self.election is not None
         members(body, "election")
-        self.phase = "closed"
-        return self.election.organiser
+        self.phase, self.closed = "closed", index
+        return self.election.organiser if self.election.closes is None else self.election.board
 
     def fresh(self, ballot: Ballot) -> None:
         """Checks that no ciphertext was there before, and keeps them."""
@@ -1049,7 +1169,7 @@ class Verifier:
         require(voter.counted is None or election.revoting, "the voter has cast a ballot already")
         self.fresh(ballot)
         self.seen.update(ballot.ciphertexts())
-        voter.counted = (index, ballot)
+        voter.counted, self.last_ballot = (index, ballot), index
         self.counts["ballots"] += 1
         self.pending.append(Pending(index, ballot))
         return voter.key
@@ -1064,6 +1184,7 @@ class Verifier:
         openings = election.read_openings(body["openings"])
         self.seen.update(ballot.ciphertexts())
         self.counts["challenges"] += 1
+        self.last_ballot = index
         self.pending.append(Pending(index, ballot, openings))
         return self.voters[ballot.voter].key
 
@@ -1215,13 +1336,16 @@ def main() -> int:
     good = verifier.run(arguments.record)
     result = verifier.result[1] if good and verifier.result is not None else None
     if arguments.json:
-        print(json.dumps({"verified": good, "faults": verifier.faults, "checked": verifier.counts, "result": result}))
+        report = {"verified": good, "faults": verifier.faults, "checked": verifier.counts, "result": result}
+        print(json.dumps({**report, "changes": verifier.changes}))
         return 0 if good else 1
     for step in STEPS:
         faults = verifier.faults[step]
         print(f"{step:<11}{f'WRONG {len(faults)}' if faults else f'good  {verifier.counts[step]}'}")
         for what in faults[:20]:
             print(f"  {what}", file=sys.stderr)
+    for index, what, who in verifier.changes:
+        print(f"entry {index}: {what}: {who}")
     if result is not None and verifier.election is not None:
         for contest, votes in zip(verifier.election.contests, result, strict=True):
             print("; ".join(f"{one}: {count}" for one, count in zip(contest.candidates, votes, strict=True)))

@@ -35,6 +35,7 @@ def test_the_corpus_has_every_family_and_check(corpus: list[Case]) -> None:
     families = Counter(case.family for case in corpus)
     asked = [
         "chain", "heads", "encodings", "names", "keys", "dealer", "ballots", "proofs", "tallies", "shares", "openings",
+        "dates", "lists", "descriptions", "blanks",
     ]  # fmt: skip
     assert all(families[family] >= 20 for family in asked), families
     assert sum(case.check is not None for case in corpus) >= 370

@@ -441,3 +441,11 @@ def test_signatures_are_strict() -> None:
     assert not verifier.signature_holds(key, "tag", "text", good[:32] + s.to_bytes(32, "little"))
     assert verifier.decompress((1).to_bytes(32, "little")) is None, "small order"
     assert verifier.decompress((2**255 - 18).to_bytes(32, "little")) is None, "not canonical"
+
+
+def test_normal_forms_are_those_of_the_tables() -> None:
+    """The digest of all normal forms, which the other verifiers' tests compare too."""
+    allowed = [chr(code) for code in range(0x110000) if verifier.is_in(verifier.ALLOWED_BOUNDS, code)]
+    assert len(allowed) > 140_000
+    forms = "\n".join(verifier.unicodedata.normalize("NFKC", one) for one in allowed)
+    assert hashlib.sha256(forms.encode()).hexdigest() == verifier.NFKC_DIGEST

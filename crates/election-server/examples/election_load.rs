@@ -54,11 +54,8 @@ fn prepare(folder: &Path, voters: usize) -> Outcome<()> {
     fs::create_dir(folder)?;
     let [organiser, board] = [Signer::generate()?, Signer::generate()?];
     let private = PrivateKey::generate(2048, Variant::Djn, POLICY, Engine::best())?;
-    let contest = Contest {
-        candidates: (1..=10).map(|number| format!("Candidate {number}")).collect(),
-        method: Method::Choose(Limit::Exactly(1)),
-        title: "Chair".into(),
-    };
+    let candidates = (1..=10).map(|number| format!("Candidate {number}")).collect();
+    let contest = Contest::new("Chair", candidates, Method::Choose(Limit::Exactly(1)));
     let manifest = Manifest {
         board: board.public(),
         contests: vec![contest.clone()],
@@ -66,7 +63,7 @@ fn prepare(folder: &Path, voters: usize) -> Outcome<()> {
         organiser: organiser.public(),
         revoting: false,
         title: "A measured election".into(),
-        trustees: None,
+        ..Manifest::default()
     };
     let election = Election::new(manifest.clone(), POLICY, Engine::best())?;
     fs::write(folder.join("board.key"), *board.secret())?;

@@ -15,6 +15,8 @@ pub enum Kind {
     Election,
     /// Voters, added to the list.
     Voters,
+    /// New keys for voters who lost theirs.
+    Replace,
     /// Voting begins.
     Open,
     /// A ballot, which counts.
@@ -35,9 +37,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order in which they come.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Election,
         Kind::Voters,
+        Kind::Replace,
         Kind::Open,
         Kind::Ballot,
         Kind::Challenge,
@@ -53,6 +56,7 @@ impl Kind {
         match self {
             Kind::Election => "election",
             Kind::Voters => "voters",
+            Kind::Replace => "replace",
             Kind::Open => "open",
             Kind::Ballot => "ballot",
             Kind::Challenge => "challenge",
@@ -72,23 +76,48 @@ impl fmt::Display for Kind {
 }
 
 /// The election as everybody knows it: the body of the first entry, whose hash is its id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Members that are `None` or `false` are not written: records of elections without them are as they were before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
+    /// What voters should know about it: at most 4000 bytes, on lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// The key that the board signs heads and receipts with.
     pub board: Bytes,
+    /// When voting ends, as heads write times; the board then signs `close`, in place of the organiser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closes: Option<String>,
     /// What is voted on.
     pub contests: Vec<Contest>,
     /// What ballots are encrypted with.
     pub key: ElectionKey,
+    /// Whether voters may be added, and lost credentials replaced, while voting goes on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub late: bool,
+    /// When voting begins, as heads write times; the board then signs `open`, in place of the organiser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opens: Option<String>,
     /// The organiser's key.
     pub organiser: Bytes,
+    /// The key of the authority that lists voters and makes their credentials, in place of the organiser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registrar: Option<Bytes>,
     /// Whether a voter may cast another ballot in place of the last.
     pub revoting: bool,
     /// What it is called.
     pub title: String,
+    /// Whether it is a trial, whose result binds nobody.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub trial: bool,
     /// Those who decrypt, if the key is shared.
     pub trustees: Option<Trustees>,
+}
+
+/// Whether a flag is not written.
+pub(crate) fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Manifest {
@@ -99,7 +128,7 @@ impl Manifest {
 }
 
 /// The public key, and the proofs about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionKey {
     /// Square roots of 128 hashed numbers or their multiples: `n` has two prime factors. Records of earlier versions have none, and are refused by name.
@@ -149,6 +178,26 @@ pub struct Voter {
     pub key: Bytes,
     /// How often the ballot counts.
     pub weight: u64,
+}
+
+/// New keys for voters who lost theirs, and have not voted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replace {
+    /// The election.
+    pub election: Hash,
+    /// Whose.
+    pub voters: Vec<NewKey>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewKey {
+    /// The voter.
+    pub id: String,
+    /// The key that the voter signs with from now on.
+    pub key: Bytes,
 }
 
 /// Nothing but which election it is of: `open` and `close`.
@@ -295,6 +344,7 @@ pub struct Outcome {
 pub enum Body {
     Election(Box<Manifest>),
     Voters(Voters),
+    Replace(Replace),
     Open(Of),
     Ballot(Ballot),
     Challenge(Challenge),
@@ -314,6 +364,7 @@ impl Body {
         Ok(match kind {
             Kind::Election => Body::Election(Box::new(from_text("an election", text)?)),
             Kind::Voters => Body::Voters(from_text("a list of voters", text)?),
+            Kind::Replace => Body::Replace(from_text("a replacement of credentials", text)?),
             Kind::Open => Body::Open(from_text("an opening of the vote", text)?),
             Kind::Ballot => Body::Ballot(from_text("a ballot", text)?),
             Kind::Challenge => Body::Challenge(from_text("a challenge", text)?),
@@ -330,6 +381,7 @@ impl Body {
         match self {
             Body::Election(body) => to_text(body),
             Body::Voters(body) => to_text(body),
+            Body::Replace(body) => to_text(body),
             Body::Open(body) | Body::Close(body) => to_text(body),
             Body::Ballot(body) => to_text(body),
             Body::Challenge(body) => to_text(body),
@@ -345,6 +397,7 @@ impl Body {
         match self {
             Body::Election(_) => Kind::Election,
             Body::Voters(_) => Kind::Voters,
+            Body::Replace(_) => Kind::Replace,
             Body::Open(_) => Kind::Open,
             Body::Ballot(_) => Kind::Ballot,
             Body::Challenge(_) => Kind::Challenge,
@@ -361,6 +414,7 @@ impl Body {
         match self {
             Body::Election(_) => None,
             Body::Voters(body) => Some(body.election),
+            Body::Replace(body) => Some(body.election),
             Body::Open(body) | Body::Close(body) => Some(body.election),
             Body::Ballot(body) => Some(body.election),
             Body::Challenge(body) => Some(body.election),

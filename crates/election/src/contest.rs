@@ -1,5 +1,6 @@
 //! What is voted on, and how: the marks of a ballot, what each may hold, and what they may add up to.
 
+use crate::body::is_false;
 use crate::error::ErrorKind;
 use crate::names;
 use hearith_paillier::{Plaintexts, PublicKey};
@@ -21,12 +22,36 @@ const MAX_NAME: usize = 400;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contest {
+    /// What voters should know about it: at most 4000 bytes, on lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Whether the last candidate is the blank vote: no candidate, and no other beside it. For `Choose` and `Plurality`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub blank: bool,
     /// Who or what can be voted for.
     pub candidates: Vec<String>,
+    /// What voters should know about each candidate, in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Vec<Detail>>,
     /// How.
     pub method: Method,
+    /// Whether pages show each voter the candidates in an order of their own. The record does not depend on it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub shuffled: bool,
     /// What it is about.
     pub title: String,
+}
+
+/// What voters should know about a candidate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Detail {
+    /// A description: at most 4000 bytes, on lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// A page: an `https` URL of at most 1000 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
 }
 
 /// How votes are given.
@@ -54,6 +79,12 @@ pub enum Limit {
 }
 
 impl Contest {
+    /// A contest without anything that can be left out.
+    pub fn new(title: impl Into<String>, candidates: Vec<String>, method: Method) -> Self {
+        let title = title.into();
+        Contest { about: None, blank: false, candidates, details: None, method, shuffled: false, title }
+    }
+
     /// Checks that the contest can be held under a key of so many bits.
     pub(crate) fn check(&self, bits: u32) -> Result<(), &'static str> {
         let count = self.candidates.len();
@@ -67,9 +98,15 @@ impl Contest {
         if !self.candidates.iter().all(|name| known.insert(names::alike(name))) {
             return Err("two candidates have the same name, or names that look alike");
         }
+        self.check_details()?;
+        if self.blank && (count < 2 || matches!(self.method, Method::Approval | Method::YesNo)) {
+            return Err("a blank vote takes another candidate, and a method that takes so many or one");
+        }
         match self.method {
             Method::Approval => Ok(()),
-            Method::Choose(Limit::AtMost(k) | Limit::Exactly(k)) if (1..=count as u64).contains(&u64::from(k)) => {
+            Method::Choose(Limit::AtMost(k) | Limit::Exactly(k))
+                if (1..=(count - usize::from(self.blank)) as u64).contains(&u64::from(k)) =>
+            {
                 Ok(())
             }
             Method::Choose(_) => Err("no so many candidates can be chosen"),
@@ -82,6 +119,21 @@ impl Contest {
         } else {
             Err("the key is too short: the numbers of the tally need fewer than half of its bits, 48 a candidate")
         }
+    }
+
+    /// Checks descriptions and links.
+    fn check_details(&self) -> Result<(), &'static str> {
+        let details = self.details.as_deref().unwrap_or_default();
+        if self.details.is_some() && details.len() != self.candidates.len() {
+            return Err("not as many details as candidates");
+        }
+        let texts = self.about.iter().chain(details.iter().filter_map(|one| one.about.as_ref()));
+        let links = details.iter().filter_map(|one| one.link.as_ref());
+        let fault = texts
+            .filter_map(|text| names::about_fault(text))
+            .chain(links.filter_map(|link| names::link_fault(link)))
+            .next();
+        fault.map_or(Ok(()), Err)
     }
 
     /// Bits of a number of the tally: no sum of votes has more.
@@ -111,6 +163,21 @@ impl Contest {
             Method::Choose(limit) => Some(limit),
             _ => None,
         }
+    }
+
+    /// The marks whose sum a proof is about, the first of all at `first`: the blank vote as often as there are votes to give.
+    pub(crate) fn summed(&self, first: u32) -> Vec<u32> {
+        let marks = self.marks() as u32;
+        let more = match self.method {
+            Method::Choose(Limit::AtMost(k) | Limit::Exactly(k)) if self.blank => k - 1,
+            _ => 0,
+        };
+        (first..first + marks).chain(std::iter::repeat_n(first + marks - 1, more as usize)).collect()
+    }
+
+    /// What marks of these values come to in the proof of their sum.
+    pub(crate) fn sum(&self, values: &[usize]) -> usize {
+        self.summed(0).iter().map(|&mark| values[mark as usize]).sum()
     }
 
     /// The numbers that a mark may hold: 0 and 1, or a digit's place for each candidate.
@@ -152,8 +219,8 @@ impl Contest {
         }
         match self.method {
             Method::Approval => Ok(set.to_vec()),
-            Method::Choose(Limit::AtMost(k)) if chosen.len() <= k as usize => Ok(set.to_vec()),
-            Method::Choose(Limit::Exactly(k)) if chosen.len() == k as usize => Ok(set.to_vec()),
+            Method::Choose(Limit::AtMost(k)) if self.sum(&set) <= k as usize => Ok(set.to_vec()),
+            Method::Choose(Limit::Exactly(k)) if self.sum(&set) == k as usize => Ok(set.to_vec()),
             Method::Plurality if chosen.len() == 1 => Ok(chosen.to_vec()),
             // The first candidate is yes, whose number is 1.
             Method::YesNo if chosen.len() == 1 => Ok(vec![1 - chosen[0]]),
@@ -189,7 +256,8 @@ impl Contest {
             _ => plaintexts.iter().map(|plaintext| number(plaintext)).collect::<Option<_>>()?,
         };
         let each = votes.iter().all(|&votes| votes <= weight);
-        let sum: u128 = votes.iter().map(|&votes| u128::from(votes)).sum();
+        let summed = if self.marks() == votes.len() { self.summed(0) } else { (0..votes.len() as u32).collect() };
+        let sum: u128 = summed.iter().map(|&one| u128::from(votes[one as usize])).sum();
         let all = match self.method {
             Method::Approval => true,
             Method::Choose(Limit::AtMost(k)) => sum <= u128::from(k) * u128::from(weight),
@@ -213,7 +281,7 @@ mod tests {
 
     pub(crate) fn contest(method: Method, candidates: usize) -> Contest {
         let candidates = (0..candidates).map(|one| format!("candidate {one}")).collect();
-        Contest { candidates, method, title: "a contest".into() }
+        Contest::new("a contest", candidates, method)
     }
 
     #[test]

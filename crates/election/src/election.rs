@@ -7,6 +7,7 @@ use crate::error::{ErrorKind, Place};
 use crate::key::public_key;
 use crate::names;
 use crate::signature;
+use crate::time::is_time;
 use hearith_arith::Engine;
 use hearith_paillier::{KeyPolicy, Plaintexts, PublicKey};
 use hearith_proofs::{Form, membership, residue};
@@ -31,6 +32,7 @@ struct Parts {
     key: PublicKey,
     organiser: signature::PublicKey,
     board: signature::PublicKey,
+    registrar: Option<signature::PublicKey>,
     trustees: Option<Verification>,
     /// What trustees sign shares with.
     signing: Vec<signature::PublicKey>,
@@ -49,6 +51,16 @@ impl Election {
         if let Some(fault) = names::fault(&manifest.title, MAX_TITLE) {
             return wrong(fault);
         }
+        if let Some(fault) = manifest.about.as_deref().and_then(names::about_fault) {
+            return wrong(fault);
+        }
+        if [&manifest.opens, &manifest.closes].into_iter().flatten().any(|time| !is_time(time)) {
+            return wrong("a date is no time like 2026-11-22T20:15:00Z");
+        }
+        // Texts of this form sort as times do.
+        if manifest.opens.is_some() && manifest.closes.is_some() && manifest.opens >= manifest.closes {
+            return wrong("it closes before it opens");
+        }
         if !(1..=MAX_CONTESTS).contains(&manifest.contests.len()) {
             return wrong("1 to 64 contests are allowed");
         }
@@ -66,16 +78,22 @@ impl Election {
         if organiser == board {
             return wrong("organiser and board have the same key");
         }
+        let registrar = manifest.registrar.as_ref();
+        let registrar = registrar.map(|key| signature::PublicKey::new("the registrar's", key)).transpose()?;
+        if registrar.is_some_and(|key| [organiser, board].contains(&key)) {
+            return wrong("the registrar has the organiser's or the board's key");
+        }
+        let others: Vec<_> = [organiser, board].into_iter().chain(registrar).collect();
         let of_trustees = |trustees: &Trustees| {
             let keys: Vec<Vec<u8>> = trustees.keys.iter().map(|key| key.0.clone()).collect();
             Verification::from_be(key.clone(), trustees.needed, &trustees.base.0, &keys)
         };
-        let signing = manifest.trustees.as_ref().map(|trustees| signing_keys(trustees, [organiser, board]));
+        let signing = manifest.trustees.as_ref().map(|trustees| signing_keys(trustees, &others));
         let trustees = manifest.trustees.as_ref().map(of_trustees).transpose()?;
         let signing = signing.transpose()?.unwrap_or_default();
         let sets = manifest.contests.iter().map(|contest| contest.set(&key)).collect::<Result<_, _>>()?;
         let id = manifest.id();
-        Ok(Election(Arc::new(Parts { manifest, id, key, organiser, board, trustees, signing, sets })))
+        Ok(Election(Arc::new(Parts { manifest, id, key, organiser, board, registrar, trustees, signing, sets })))
     }
 
     /// The manifest.
@@ -106,6 +124,11 @@ impl Election {
     /// The board's key.
     pub fn board(&self) -> &signature::PublicKey {
         &self.0.board
+    }
+
+    /// The key that signs lists of voters and replacements: the registrar's, or the organiser's where there is none.
+    pub fn registrar(&self) -> &signature::PublicKey {
+        self.0.registrar.as_ref().unwrap_or(&self.0.organiser)
     }
 
     /// What shares are verified by, if the key is shared.
@@ -153,9 +176,10 @@ impl Election {
         Form::Short { bits: self.key().short_bits() }
     }
 
-    /// The form of the proof of a contest's sum: its opening may be longer by as many bits as the number of marks less 1 has.
+    /// The form of the proof of a contest's sum: its opening may be longer by as many bits as the number of summed marks less
+    /// 1 has, a mark counted as often as it is in the sum.
     pub(crate) fn sum_form(&self, contest: &Contest) -> Form {
-        let more = usize::BITS - (contest.marks() - 1).leading_zeros();
+        let more = usize::BITS - (contest.summed(0).len() - 1).leading_zeros();
         Form::Short { bits: self.key().short_bits() + more }
     }
 
@@ -235,10 +259,7 @@ impl fmt::Debug for Election {
 }
 
 /// The keys that trustees sign with: a different one for each, so that neither the dealer nor an official signs for them.
-fn signing_keys(
-    trustees: &Trustees,
-    others: [signature::PublicKey; 2],
-) -> Result<Vec<signature::PublicKey>, ErrorKind> {
+fn signing_keys(trustees: &Trustees, others: &[signature::PublicKey]) -> Result<Vec<signature::PublicKey>, ErrorKind> {
     let wrong = |problem| Err(ErrorKind::Manifest { problem });
     let Some(keys) = &trustees.signing else {
         return wrong("the trustees have no keys to sign with: it was set up by an earlier version");
@@ -250,7 +271,7 @@ fn signing_keys(
         keys.iter().map(|key| signature::PublicKey::new("a trustee's", key)).collect::<Result<_, _>>()?;
     let all: Vec<_> = others.iter().chain(&keys).collect();
     if (1..all.len()).any(|at| all[..at].contains(&all[at])) {
-        return wrong("two of trustees, organiser and board have the same key");
+        return wrong("two of trustees, registrar, organiser and board have the same key");
     }
     Ok(keys)
 }

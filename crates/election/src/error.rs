@@ -122,6 +122,12 @@ pub enum ErrorKind {
         /// What the election is at.
         phase: Phase,
     },
+    /// An entry comes when the election's dates do not allow it.
+    #[error("{problem}")]
+    Date {
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// An election that cannot be held so.
     #[error("the election cannot be: {problem}")]
     Manifest {

@@ -57,6 +57,29 @@ pub(crate) fn fault(text: &str, most: usize) -> Option<&'static str> {
     None
 }
 
+/// Bytes of a description.
+const MAX_ABOUT: usize = 4000;
+/// Bytes of a link.
+const MAX_LINK: usize = 1000;
+
+/// What keeps a text from being a description: lines, which are empty or have the characters of names.
+pub(crate) fn about_fault(text: &str) -> Option<&'static str> {
+    if text.is_empty() || text.len() > MAX_ABOUT {
+        return Some("a description is empty or too long");
+    }
+    text.split('\n').filter(|line| !line.is_empty()).find_map(|line| fault(line, MAX_ABOUT))
+}
+
+/// What keeps a text from being a link: `https`, and no characters but those of URLs (RFC 3986).
+pub(crate) fn link_fault(link: &str) -> Option<&'static str> {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let rest = link
+        .strip_prefix("https://")
+        .filter(|rest| rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric()));
+    let good = rest.is_some() && link.len() <= MAX_LINK && link.bytes().all(known);
+    (!good).then_some("a link is no https URL of at most 1000 bytes")
+}
+
 /// What a name has in common with all that nobody can tell from it: its NFKC form, without joiners.
 pub(crate) fn alike(name: &str) -> String {
     name.chars().filter(|character| !JOINERS.contains(character)).nfkc().collect()

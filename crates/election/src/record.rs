@@ -178,6 +178,8 @@ pub struct Record {
     folder: PathBuf,
     board: Board,
     state: State,
+    /// The newest head's time.
+    newest: Option<String>,
     /// Held as long as the record is open, so that nobody else writes it.
     _lock: File,
 }
@@ -196,7 +198,7 @@ impl Record {
         write_line(&mut file, &line)?;
         let mut board = Board::default();
         board.push(&line);
-        Ok(Record { folder: folder.to_owned(), board, state, _lock: lock })
+        Ok(Record { folder: folder.to_owned(), board, state, newest: None, _lock: lock })
     }
 
     /// Opens a record to go on with it. Everything but proofs is checked; a line that a crash left without its end, which nobody was told to be on the board, is
@@ -218,7 +220,8 @@ impl Record {
             }
         }
         let state = state.ok_or(ErrorKind::Shape { problem: "there is no record here" })?;
-        Ok(Record { folder: folder.to_owned(), board, state, _lock: lock })
+        let newest = heads(&source)?.pop().map(|head| head.time);
+        Ok(Record { folder: folder.to_owned(), board, state, newest, _lock: lock })
     }
 
     /// What the election is at.
@@ -240,8 +243,9 @@ impl Record {
     /// ([`State::check_proofs`]).
     ///
     /// # Errors
-    /// As [`State::check`], or a failure to write, after which the record has to be opened anew.
+    /// As [`State::check`] and [`State::check_date`], or a failure to write, after which the record has to be opened anew.
     pub fn append(&mut self, notice: Notice) -> Result<String, Error> {
+        self.state.check_date(notice.kind(), &now_after(self.newest.as_deref()))?;
         self.state.admit(&notice)?;
         let path = self.folder.join(board_file(self.board.size()));
         let line = self.board.append(notice);
@@ -305,7 +309,9 @@ impl Record {
     /// A failure to write.
     pub fn append_head(&mut self, head: &Head) -> Result<(), Error> {
         let mut file = OpenOptions::new().append(true).create(true).open(self.folder.join(HEADS))?;
-        Ok(write_line(&mut file, &head.to_line())?)
+        write_line(&mut file, &head.to_line())?;
+        self.newest = Some(head.time.clone());
+        Ok(())
     }
 }
 

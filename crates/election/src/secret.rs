@@ -16,6 +16,8 @@ pub enum Holder {
     Board,
     /// The organiser.
     Organiser,
+    /// The authority that lists voters and makes their credentials.
+    Registrar,
     /// A trustee, who signs shares.
     Trustee,
     /// A voter.
@@ -41,7 +43,7 @@ struct Line<'a> {
 }
 
 impl SecretKey {
-    /// The organiser's, the board's or a trustee's, made before there is an election.
+    /// The organiser's, the board's, the registrar's or a trustee's, made before there is an election.
     pub fn of_office(kind: Holder, signer: &Signer) -> Self {
         SecretKey { election: None, kind, secret: secret_of(signer), voter: None }
     }
@@ -66,6 +68,7 @@ impl SecretKey {
         let problem = match kind {
             Holder::Board => "not the board's key",
             Holder::Organiser => "not the organiser's key",
+            Holder::Registrar => "not the registrar's key",
             Holder::Trustee => "not a trustee's key to sign with",
             Holder::Voter => "not a voter's credential",
         };

@@ -3,7 +3,7 @@
 //! Of each kind of entry it says whether it may come now, whether its author is whom it must be, and whether it fits what came before. Proofs, which are
 //! verified in batches, are the business of [`verify_ballots`](crate::verify_ballots) and its siblings.
 
-use crate::body::{Body, Kind, Manifest, Opening, Outcome, Share, Tally, Voters};
+use crate::body::{Body, Kind, Manifest, Of, Opening, Outcome, Replace, Share, Tally, Voters};
 use crate::canonical::Hash;
 use crate::decryption::Decryption;
 use crate::election::Election;
@@ -105,10 +105,24 @@ pub struct State {
     counted: u64,
     weight: u64,
     challenges: u64,
+    changes: Vec<Change>,
     tally: Option<Tally>,
     shares: BTreeMap<u32, Share>,
     opening: Option<Opening>,
     result: Option<Outcome>,
+}
+
+/// A change of the list of voters that everybody should see: of somebody's credential, or while voting went on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The entry that made it, from 0.
+    pub entry: u64,
+    /// Whether voting was going on.
+    pub late: bool,
+    /// Whether a credential was replaced; if not, the voter was added.
+    pub replaced: bool,
+    /// The voter.
+    pub voter: String,
 }
 
 /// What an entry changed, beside the phase.
@@ -147,6 +161,7 @@ impl State {
             counted: 0,
             weight: 0,
             challenges: 0,
+            changes: Vec::new(),
             tally: None,
             shares: BTreeMap::new(),
             opening: None,
@@ -192,6 +207,11 @@ impl State {
     /// How many ballots were challenged.
     pub fn challenges(&self) -> u64 {
         self.challenges
+    }
+
+    /// Credentials that were replaced, and voters who were added while voting went on, in order.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
     }
 
     /// The trustees that have given their shares.
@@ -251,6 +271,36 @@ impl State {
         notice.check_signature(&self.author(notice)?)
     }
 
+    /// Whether an entry of this kind may come at a time, by the dates of the election: `open` and `close` not before
+    /// theirs, and no ballot from the second on at which voting ends. Times are as heads write them.
+    ///
+    /// # Errors
+    /// [`Date`](ErrorKind::Date).
+    pub fn check_date(&self, kind: Kind, time: &str) -> Result<(), ErrorKind> {
+        let Manifest { opens, closes, .. } = self.election.manifest();
+        // Texts of this form sort as times do.
+        let reached = |date: &Option<String>| date.as_ref().map(|date| time >= date.as_str());
+        match kind {
+            Kind::Open if reached(opens) == Some(false) => Err(ErrorKind::Date { problem: "voting begins later" }),
+            Kind::Close if reached(closes) == Some(false) => Err(ErrorKind::Date { problem: "voting ends later" }),
+            Kind::Ballot | Kind::Challenge if reached(closes) == Some(true) => {
+                Err(ErrorKind::Date { problem: "voting has ended: its last second is over" })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the board itself has to say at a time, since the election has dates: `open` or `close`.
+    pub fn due(&self, time: &str) -> Option<Body> {
+        let (manifest, of) = (self.election.manifest(), Of { election: self.election.id() });
+        let reached = |date: &Option<String>| date.as_ref().is_some_and(|date| time >= date.as_str());
+        match self.phase {
+            Phase::Preparing if reached(&manifest.opens) && !self.voters.is_empty() => Some(Body::Open(of)),
+            Phase::Open if reached(&manifest.closes) => Some(Body::Close(of)),
+            _ => None,
+        }
+    }
+
     /// Checks an entry and takes it up.
     ///
     /// # Errors
@@ -292,7 +342,7 @@ impl State {
         self.size += 1;
     }
 
-    /// Whose signature an entry needs: the organiser's, a voter's or a trustee's.
+    /// Whose signature an entry needs: the organiser's, the registrar's, the board's, a voter's or a trustee's.
     ///
     /// # Errors
     /// [`UnknownVoter`](ErrorKind::UnknownVoter), [`NoSuchTrustee`](ErrorKind::NoSuchTrustee).
@@ -306,6 +356,9 @@ impl State {
                 let key = self.election.signing_key(share.trustee);
                 key.copied().ok_or(ErrorKind::NoSuchTrustee { trustees })
             }
+            Body::Voters(_) | Body::Replace(_) => Ok(*self.election.registrar()),
+            Body::Open(_) if self.election.manifest().opens.is_some() => Ok(*self.election.board()),
+            Body::Close(_) if self.election.manifest().closes.is_some() => Ok(*self.election.board()),
             _ => Ok(*self.election.organiser()),
         }
     }
@@ -322,6 +375,7 @@ impl State {
         self.check_order(kind)?;
         match body {
             Body::Voters(voters) => self.check_voters(voters),
+            Body::Replace(replace) => self.check_replace(replace),
             Body::Open(_) if self.voters.is_empty() => Err(ErrorKind::Shape { problem: "there are no voters" }),
             Body::Tally(tally) => {
                 if (tally.counted, tally.weight) != (self.counted, self.weight) {
@@ -367,7 +421,8 @@ impl State {
     fn check_order(&self, kind: Kind) -> Result<(), ErrorKind> {
         let shared = self.election.trustees().is_some();
         let now = match (kind, self.phase) {
-            (Kind::Voters | Kind::Open, Phase::Preparing) => true,
+            (Kind::Voters | Kind::Replace | Kind::Open, Phase::Preparing) => true,
+            (Kind::Voters | Kind::Replace, Phase::Open) => self.election.manifest().late,
             (Kind::Ballot | Kind::Challenge | Kind::Close, Phase::Open) => true,
             (Kind::Tally, Phase::Closed) => true,
             (Kind::Share, Phase::Tallied) => shared,
@@ -400,6 +455,30 @@ impl State {
             }
             if signature::PublicKey::new("a voter's", &one.key).is_err() {
                 return wrong("the key is no Ed25519 public key");
+            }
+        }
+        Ok(())
+    }
+
+    fn check_replace(&self, replace: &Replace) -> Result<(), ErrorKind> {
+        if !(1..=MAX_VOTERS_AN_ENTRY).contains(&replace.voters.len()) {
+            return Err(ErrorKind::Shape { problem: "an entry replaces the credentials of 1 to 1000 voters" });
+        }
+        let mut ids = HashSet::new();
+        for (voter, one) in replace.voters.iter().enumerate() {
+            let wrong = |problem| Err(ErrorKind::Voter { voter, problem });
+            let Some(standing) = self.voters.get(&one.id) else { return wrong("there is no voter of this id") };
+            if !ids.insert(&one.id) {
+                return wrong("the voter is in this entry already");
+            }
+            // Whoever made the new key could replace the ballot.
+            if standing.counted.is_some() {
+                return wrong("the voter has voted: no credential is replaced then");
+            }
+            match signature::PublicKey::new("a voter's", &one.key) {
+                Err(_) => return wrong("the key is no Ed25519 public key"),
+                Ok(key) if key == standing.key => return wrong("the key is the one that it replaces"),
+                Ok(_) => {}
             }
         }
         Ok(())
@@ -441,12 +520,23 @@ impl State {
 
     /// Takes an entry up that was checked.
     fn fold(&mut self, body: &Body) {
+        let (entry, late) = (self.size, self.phase == Phase::Open);
         self.size += 1;
         match body {
             Body::Voters(voters) => voters.voters.iter().for_each(|voter| {
                 if let Ok(key) = signature::PublicKey::new("a voter's", &voter.key) {
                     self.all_weights += voter.weight;
                     self.voters.insert(voter.id.clone(), Standing { key, weight: voter.weight, counted: None });
+                    if late {
+                        self.changes.push(Change { entry, late, replaced: false, voter: voter.id.clone() });
+                    }
+                }
+            }),
+            Body::Replace(replace) => replace.voters.iter().for_each(|one| {
+                let key = signature::PublicKey::new("a voter's", &one.key);
+                if let (Ok(key), Some(standing)) = (key, self.voters.get_mut(&one.id)) {
+                    standing.key = key;
+                    self.changes.push(Change { entry, late, replaced: true, voter: one.id.clone() });
                 }
             }),
             Body::Open(_) => self.phase = Phase::Open,

@@ -5,7 +5,7 @@
 //! with ballots that others replaced are read twice.
 
 use crate::board::{Board, Head};
-use crate::body::{Ballot, Body, Challenge, Kind, Outcome, Tally};
+use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Outcome, Tally};
 use crate::canonical::Hash;
 use crate::election::Election;
 use crate::entry::{Entry, line_hash};
@@ -332,6 +332,10 @@ pub(crate) struct Verifier {
     shares: BTreeMap<u32, u64>,
     opening: Option<u64>,
     result: Option<u64>,
+    /// Where voting began and ended, and the last ballot, cast or challenged, that the rules admit.
+    opened: Option<u64>,
+    closed: Option<u64>,
+    last_ballot: Option<u64>,
 }
 
 impl Verifier {
@@ -357,6 +361,9 @@ impl Verifier {
             shares: BTreeMap::new(),
             opening: None,
             result: None,
+            opened: None,
+            closed: None,
+            last_ballot: None,
         }
     }
 
@@ -497,6 +504,9 @@ impl Verifier {
                     Body::Share(share) => _ = self.shares.insert(share.trustee, index),
                     Body::Opening(_) => self.opening = Some(index),
                     Body::Result(_) => self.result = Some(index),
+                    Body::Open(_) => self.opened = Some(index),
+                    Body::Close(_) => self.closed = Some(index),
+                    Body::Ballot(_) | Body::Challenge(_) => self.last_ballot = Some(index),
                     _ => {}
                 }
                 self.replaced.extend(admitted.replaced.map(|entry| (entry, weight)));
@@ -516,6 +526,7 @@ impl Verifier {
         let Some(state) = &mut self.state else { return false };
         match state.admit_outline(outline, form) {
             Ok((Admitted { weight, replaced }, author)) => {
+                self.last_ballot = Some(entry);
                 self.errands.push(Errand { entry, author, weight });
                 self.replaced.extend(replaced.map(|entry| (entry, weight)));
             }
@@ -601,6 +612,7 @@ impl Verifier {
         let last = self.take_waiting().map(Ready::verify);
         self.note_verified(last);
         self.finish_heads();
+        self.finish_dates();
         if self.board.size() == 0 && self.checks[&Step::Chain].wrong == 0 {
             self.fault(Step::Chain, ErrorKind::Shape { problem: "there is no record here" }.into());
         }
@@ -630,6 +642,29 @@ impl Verifier {
             let wrong = |head: &&Head| head.check_signature(&board).is_err();
             let unsigned = self.heads.par_iter().filter(wrong).count();
             (0..unsigned).for_each(|_| self.fault(Step::Heads, ErrorKind::BadSignature.into()));
+        }
+    }
+
+    /// Voting begins and ends when the manifest says, by the times of the heads before and after.
+    fn finish_dates(&mut self) {
+        let Some(state) = &self.state else { return };
+        let Manifest { opens, closes, .. } = state.election().manifest();
+        let covered = |at: Option<u64>, date: &Option<String>, early: bool| {
+            let (at, date) = (at?, date.as_ref()?);
+            let fits = |head: &Head| {
+                if early { head.time < *date && head.size > at } else { head.time >= *date && head.size <= at }
+            };
+            self.heads.iter().any(fits).then_some(at)
+        };
+        let found = [
+            (covered(self.opened, opens, true), "voting begins before its date"),
+            (covered(self.closed, closes, true), "voting ends before its date"),
+            (covered(self.last_ballot, closes, false), "a ballot after the date at which voting ends"),
+        ];
+        for (entry, problem) in found {
+            if let Some(entry) = entry {
+                self.fault(Step::Rules, ErrorKind::Shape { problem }.at_entry(entry));
+            }
         }
     }
 

@@ -194,7 +194,7 @@ impl<'a> Part<'a> {
         let contexts = self.contexts(ballots.iter().map(|ballot| (&*ballot.voter, "sum")));
         let ciphertexts = self.ciphertexts(&selections().flat_map(|selection| &selection.marks).collect::<Vec<_>>())?;
         let groups: Vec<Vec<u32>> =
-            (0..ballots.len() as u32).map(|ballot| (ballot * marks..(ballot + 1) * marks).collect()).collect();
+            (0..ballots.len() as u32).map(|ballot| self.contest.summed(ballot * marks)).collect();
         let proofs: Vec<&[u8]> =
             selections().filter_map(|selection| selection.sum.as_ref().map(|sum| &sum.0[..])).collect();
         let proofs = proofs.concat();

@@ -146,8 +146,7 @@ impl Election {
     ) -> Result<Vec<Option<Bytes>>, ErrorKind> {
         let Some(limit) = contest.limit() else { return Ok(vec![None; votes.len()]) };
         let (key, marks) = (self.key(), contest.marks() as u32);
-        let groups: Vec<Vec<u32>> =
-            (0..votes.len() as u32).map(|row| (row * marks..(row + 1) * marks).collect()).collect();
+        let groups: Vec<Vec<u32>> = (0..votes.len() as u32).map(|row| contest.summed(row * marks)).collect();
         let contexts =
             Contexts::new(&self.ballot_context(), votes.iter().map(|(voter, _)| to_text(&(voter, number, "sum"))));
         let bytes = match limit {
@@ -157,7 +156,7 @@ impl Election {
             }
             Limit::AtMost(k) => {
                 let sums: Zeroizing<Vec<usize>> =
-                    Zeroizing::new(votes.iter().map(|(_, values)| values[number].iter().sum()).collect());
+                    Zeroizing::new(votes.iter().map(|(_, values)| contest.sum(&values[number])).collect());
                 totals::prove_at_most(key, &contexts, ciphertexts, openings, &groups, k, &sums)?.to_be_bytes()
             }
         };

@@ -189,10 +189,8 @@ impl Office {
         let (organiser, keeper) = (signer(), signer());
         let trustees: Vec<Signer> = (0..shared.map_or(0, Verification::trustees)).map(|_| signer()).collect();
         let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
-        let contest = |(number, way): (usize, &Way)| Contest {
-            candidates: candidates[..way.rules.marks].to_vec(),
-            method: way.method,
-            title: format!("contest {number}"),
+        let contest = |(number, way): (usize, &Way)| {
+            Contest::new(format!("contest {number}"), candidates[..way.rules.marks].to_vec(), way.method)
         };
         let manifest = Manifest {
             board: keeper.public(),
@@ -202,6 +200,7 @@ impl Office {
             revoting: false,
             title: "An election by machine".into(),
             trustees: shared.map(|shared| Trustees::new(shared, trustees.iter().map(Signer::public).collect())),
+            ..Manifest::default()
         };
         let first = Notice::signed(Body::Election(Box::new(manifest)), &organiser);
         let state = State::begin(&first, POLICY, Engine::best()).unwrap();

@@ -14,6 +14,7 @@ from honest import (
     Entry,
     head_of,
     held_by_one,
+    held_by_terms,
     held_by_trustees,
     lines_of,
 )
@@ -65,6 +66,11 @@ def one_holder() -> Election:
     return held_by_one()
 
 
+@cache
+def terms() -> Election:
+    return held_by_terms()
+
+
 # Where entries are in the record of trustees.
 FIRST, LISTED, OPEN, BALLOT, BERT, CHALLENGE, AGAIN, CLEO, CLOSE, TALLY, SHARE, RESULT = (
     0,
@@ -89,7 +95,7 @@ def changed(election: Election, at: int, change: Change, whole: bool = False) ->
     entries = list(election.entries if whole else election.entries[: at + 1])
     body = copy.deepcopy(entries[at].body)
     change(body)
-    entries[at] = Entry(entries[at].kind, body)
+    entries[at] = Entry(entries[at].kind, body, by=entries[at].by)
     return entries
 
 

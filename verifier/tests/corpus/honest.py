@@ -10,7 +10,7 @@ from typing import Any
 from making import Dealing, Maker, P, Q, Signer, draw_opening, encode, membership, residue, verifier
 
 Body = dict[str, Any]
-ORGANISER, BOARD = Signer("the organiser"), Signer("the board")
+ORGANISER, BOARD, REGISTRAR = Signer("the organiser"), Signer("the board"), Signer("the registrar")
 TRUSTEES = [Signer(f"trustee {trustee}") for trustee in range(1, 21)]
 VOTERS = {name: Signer(name) for name in ("anna", "bert", "cleo", "dora")}
 WEIGHTS = {"anna": 1, "bert": 2, "cleo": 1, "dora": 1}
@@ -88,6 +88,8 @@ class Election:
     dealing: Dealing | None
     contests: list[Body] = field(default_factory=lambda: CONTESTS)
     revoting: bool = True
+    #: Members of the manifest that can be left out.
+    terms: Body = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -99,14 +101,15 @@ class Election:
             "revoting": self.revoting,
             "title": "The club",
             "trustees": trustees_of(self.dealing) if self.dealing else None,
+            **self.terms,
         }
         self.read = verifier.Election(self.manifest, verifier.canonical(self.manifest), insecure=True)
         self.id = self.read.id
         self.counted: dict[str, Body] = {}
         self.enter("election", self.manifest, of_election=False)
 
-    def enter(self, kind: str, body: Body, of_election: bool = True) -> Entry:
-        entry = Entry(kind, {"election": self.id, **body} if of_election else body)
+    def enter(self, kind: str, body: Body, of_election: bool = True, by: Signer | None = None) -> Entry:
+        entry = Entry(kind, {"election": self.id, **body} if of_election else body, by=by)
         self.entries.append(entry)
         return entry
 
@@ -128,7 +131,14 @@ class Election:
         return {"contests": list(selections), "election": self.id, "voter": voter}, list(openings)
 
     def selection(
-        self, voter: str, at: int, held: list[int], sign: int = 1, negated: bool = False, lies: bool = False
+        self,
+        voter: str,
+        at: int,
+        held: list[int],
+        sign: int = 1,
+        negated: bool = False,
+        lies: bool = False,
+        weighed: bool = True,
     ) -> tuple[Body, list[Body]]:
         key, contest = self.maker.key, self.read.contests[at]
         numbers, marks, openings, product, exponents = contest.numbers, [], [], 1, 0
@@ -142,7 +152,8 @@ class Election:
             proof = membership(key, context, key.short_bits, numbers, c, exponent, chosen, sign)
             marks.append({"ciphertext": encode(key.wide(c)), "proof": encode(proof)})
             openings.append({"exponent": encode(exponent.to_bytes((key.short_bits + 7) // 8, "big")), "value": value})
-            product, exponents = product * c % key.square, exponents + exponent
+            times = contest.summed.count(place) if weighed else 1
+            product, exponents = product * pow(c, times, key.square) % key.square, exponents + times * exponent
         return {"marks": marks, "sum": self.sum_proof(voter, at, held, product, exponents, sign)}, openings
 
     def sum_proof(self, voter: str, at: int, held: list[int], product: int, exponent: int, sign: int) -> str | None:
@@ -153,14 +164,14 @@ class Election:
             return encode(residue(key, context, bits, u, exponent, sign))
         if contest.method == "at_most":
             numbers = list(range(contest.limit + 1))
-            chosen = min(sum(held), contest.limit)
+            chosen = min(sum(held[mark] for mark in contest.summed), contest.limit)
             return encode(membership(key, context, bits, numbers, product, exponent, chosen, sign))
         return None
 
-    def cast(self, voter: str, choices: list[list[int]], **how: Any) -> Entry:
+    def cast(self, voter: str, choices: list[list[int]], by: Signer | None = None, **how: Any) -> Entry:
         body, _ = self.ballot(voter, choices, **how)
         self.counted[voter] = body
-        return self.enter("ballot", body, of_election=False)
+        return self.enter("ballot", body, of_election=False, by=by)
 
     def challenge(self, voter: str, choices: list[list[int]]) -> Entry:
         body, openings = self.ballot(voter, choices)
@@ -169,7 +180,7 @@ class Election:
     # The end
 
     def close(self) -> None:
-        self.enter("close", {})
+        self.enter("close", {}, by=BOARD if "closes" in self.terms else None)
 
     def totals(self, counted: dict[str, Body] | None = None, weights: dict[str, int] | None = None) -> list[int]:
         key, products = self.maker.key, [1] * len(self.read.places())
@@ -246,4 +257,64 @@ def held_by_one() -> Election:
     election.cast("bert", [[0, 1], [1]])
     election.cast("cleo", [[1, 0], [0]])
     election.finish([[2, 2], [3, 1]])
+    return election
+
+
+#: What somebody signs with whose credential was replaced.
+AGAIN = {name: Signer(f"{name} again") for name in VOTERS}
+TERMS: Body = {
+    "about": "The club elects.\n\nEverybody may ask questions on Monday.",
+    "closes": "2026-11-22T18:00:00Z",
+    "late": True,
+    "opens": "2026-11-20T08:00:00Z",
+    "registrar": encode(REGISTRAR.public),
+    "trial": True,
+}
+TERMS_CONTESTS: list[Body] = [
+    {
+        "about": "Two speak for the club.",
+        "blank": True,
+        "candidates": ["Ada", "Bo", "Cy", "nobody"],
+        "details": [{"about": "Ada\nwas chair before.", "link": "https://example.org/ada?in=2026#top"}, {}, {}, {}],
+        "method": {"choose": {"exactly": 2}},
+        "shuffled": True,
+        "title": "Speakers",
+    },
+    {"blank": True, "candidates": ["Mon", "Tue", "none"], "method": {"choose": {"at_most": 2}}, "title": "Days"},
+    {"blank": True, "candidates": ["red", "none"], "method": "plurality", "title": "Colour"},
+]
+#: The times of heads by how many entries they are of.
+TIMES = {
+    1: "2026-11-19T12:00:00Z",
+    4: "2026-11-20T07:59:59Z",
+    5: "2026-11-20T08:00:00Z",
+    11: "2026-11-22T17:59:59Z",
+    12: "2026-11-22T18:00:00Z",
+    15: "2026-11-23T09:00:00Z",
+}
+
+
+def listed(name: str, signer: Signer | None = None) -> Body:
+    return {"id": name, "key": encode((signer or VOTERS[name]).public), "weight": WEIGHTS[name]}
+
+
+def renewed(*names: str) -> list[Body]:
+    return [{"id": name, "key": encode(AGAIN[name].public)} for name in names]
+
+
+def held_by_terms() -> Election:
+    """Dates, a registrar, a blank vote; dora comes late, bert and cleo lose their credentials."""
+    maker = Maker({P: 1, Q: 1})
+    election = Election(maker, None, TERMS_CONTESTS, revoting=False, terms=TERMS)
+    election.enter("voters", {"voters": [listed("anna"), listed("bert")]}, by=REGISTRAR)
+    election.enter("voters", {"voters": [listed("cleo")]}, by=REGISTRAR)
+    election.enter("replace", {"voters": renewed("bert")}, by=REGISTRAR)
+    election.enter("open", {}, by=BOARD)
+    election.cast("anna", [[1, 1, 0, 0], [1, 0, 0], [0]])
+    election.enter("voters", {"voters": [listed("dora")]}, by=REGISTRAR)
+    election.enter("replace", {"voters": renewed("cleo")}, by=REGISTRAR)
+    election.cast("bert", [[0, 0, 0, 1], [0, 0, 1], [1]], by=AGAIN["bert"])
+    election.cast("cleo", [[0, 1, 1, 0], [1, 1, 0], [0]], by=AGAIN["cleo"])
+    election.challenge("dora", [[1, 0, 1, 0], [0, 0, 1], [1]])
+    election.finish([[1, 2, 1, 2], [2, 1, 2], [2, 2]])
     return election

@@ -15,10 +15,12 @@ from names import names
 from proofs import proofs
 from rules import rules
 from signatures import signatures
+from terms import blanks, dates, descriptions, lists
 from totals import openings, shares, tallies
 
 FAMILIES: list[Callable[[], Cases]] = [
     chain, heads, encodings, names, keys, dealer, signatures, rules, proofs, tallies, shares, openings,
+    dates, lists, descriptions, blanks,
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cases import FIRST_FILE, HEADS, Case, files_of, one_holder, text_of, trustees
+from cases import FIRST_FILE, HEADS, Case, files_of, one_holder, terms, text_of, trustees
 from honest import Entry, head_of, lines_of
 from making import decode, encode, verifier
 
@@ -110,7 +110,7 @@ def change_body(entries: list[Entry], rng: Random) -> None:
         place[last] = other_leaf(place[last], rng)
     signature = entries[at].signed() if rng.random() < 0.1 else None
     try:
-        entries[at] = Entry(entries[at].kind, body, signature)
+        entries[at] = Entry(entries[at].kind, body, signature, entries[at].by)
         entries[at].signed()
     except (KeyError, TypeError, UnicodeEncodeError):
         entries[at] = Entry(entries[at].kind, body, "")
@@ -130,7 +130,7 @@ def exchange_parts(entries: list[Entry], rng: Random) -> None:
         if isinstance(place, dict) != isinstance(last, str):
             return
         place[last] = origin[last]
-        entries[one] = Entry(entries[one].kind, body)
+        entries[one] = Entry(entries[one].kind, body, by=entries[one].by)
         entries[one].signed()
     except (KeyError, IndexError, TypeError):
         return
@@ -173,8 +173,12 @@ def spoil_bytes(files: dict[str, bytes], rng: Random) -> None:
     files[name] = bytes(data)
 
 
+#: Before, while and after the election of terms is open, in order only by chance.
+HOURS = ["2026-11-19T12:00:00Z", "2026-11-21T12:00:00Z", "2026-11-22T20:30:00Z", "2026-11-22T20:30:00Z"]
+
+
 def mutation(rng: Random) -> dict[str, bytes]:
-    entries = list((trustees() if rng.random() < 0.7 else one_holder()).entries)
+    entries = list(rng.choice([trustees, trustees, one_holder, terms, terms])().entries)
     if rng.random() < 0.15:
         files = files_of(lines_of(entries))
         spoil_bytes(files, rng)
@@ -185,7 +189,7 @@ def mutation(rng: Random) -> dict[str, bytes]:
     lines = lines_of(entries)
     if rng.random() < 0.1 and len(lines) > 2:
         some = sorted(rng.sample(range(1, len(lines) + 1), 2), reverse=rng.random() < 0.3)
-        return {FIRST_FILE: text_of(lines), HEADS: text_of([head_of(lines[:size]) for size in some])}
+        return {FIRST_FILE: text_of(lines), HEADS: text_of([head_of(lines[:size], rng.choice(HOURS)) for size in some])}
     return files_of(lines)
 
 

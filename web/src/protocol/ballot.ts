@@ -4,7 +4,7 @@ import * as base64 from "hearith/base64.ts";
 import { toBigint, toBytes } from "hearith/bytes.ts";
 import { ensure } from "hearith/errors.ts";
 import { canonical, type Json } from "./canonical.ts";
-import { allowed, type Contest, marks, places } from "./contest.ts";
+import { allowed, type Contest, marks, places, summed } from "./contest.ts";
 import type { Key } from "./djn.ts";
 import {
   type Claims,
@@ -64,18 +64,21 @@ function proveSum(
   at: number,
   ciphertexts: bigint[],
   openings: bigint[],
-  chosen: number,
+  held: readonly number[],
 ) {
   const contest = form.contests[at];
   if (!contest || !("choose" in contest.method)) return null;
   const { key } = form;
-  const bits = sumBits(key, ciphertexts.length);
-  const opening = openings.reduce((sum, one) => sum + one, 0n);
+  const those = summed(contest);
+  const bits = sumBits(key, those.length);
+  const opening = those.reduce((sum, mark) => sum + (openings[mark] ?? 0n), 0n);
   const where = context(form, voter, at, "sum");
   const { kind, choose } = contest.method;
   if (kind === "exactly") return proveResidue(key, where, key.basePower(opening), opening, bits);
   const set = Array.from({ length: choose + 1 }, (_, total) => BigInt(total));
-  return proveMembership(key, where, set, key.sum(ciphertexts), opening, bits, chosen);
+  const sum = those.reduce((all, mark) => all + (held[mark] ?? 0), 0);
+  const product = key.sum(those.map((mark) => ciphertexts[mark] ?? 1n));
+  return proveMembership(key, where, set, product, opening, bits, sum);
 }
 
 /** A ballot's body for these choices (candidates, contest by contest), and what opens it. */
@@ -106,7 +109,8 @@ export function encrypt(
     });
     opened.push(made.map(({ exponent, value }) => ({ exponent, value })));
     const [ciphertexts, exponents] = [made.map((one) => one.ciphertext), made.map((one) => one.exponent)];
-    const sum = proveSum(form, voter, at, ciphertexts, exponents, chosen.size);
+    const held = made.map((one) => one.value);
+    const sum = proveSum(form, voter, at, ciphertexts, exponents, held);
     return {
       marks: made.map((one) => ({
         ciphertext: base64.encode(key.wide(one.ciphertext)),
@@ -166,7 +170,7 @@ function checkSum({ key, contests }: Form, at: number, proof: Uint8Array | null)
     ensure(proof === null, () => `contest ${at} has a proof of a sum that nobody asks for`);
     return;
   }
-  const [bits, { kind, choose }] = [sumBits(key, marks(contest)), contest.method];
+  const [bits, { kind, choose }] = [sumBits(key, summed(contest).length), contest.method];
   const width = kind === "exactly" ? residueBytes(key, bits) : membershipBytes(key, choose + 1, bits);
   ensure(proof?.length === width, () => `contest ${at} has no proof of its marks' sum, of its length`);
 }
@@ -175,11 +179,8 @@ function readSum(form: Form, voter: string, at: number, numbers: bigint[], proof
   const contest = form.contests[at];
   if (!contest || !("choose" in contest.method) || proof === null) return [];
   const { key } = form;
-  const [bits, sum, where] = [
-    sumBits(key, numbers.length),
-    key.sum(numbers),
-    context(form, voter, at, "sum"),
-  ];
+  const those = summed(contest).map((mark) => numbers[mark] ?? 1n);
+  const [bits, sum, where] = [sumBits(key, those.length), key.sum(those), context(form, voter, at, "sum")];
   const { kind, choose } = contest.method;
   if (kind === "exactly") {
     return readResidue(key, where, (sum * key.plain(-BigInt(choose))) % key.squared, bits, proof);

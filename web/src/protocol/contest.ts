@@ -9,10 +9,22 @@ export type Method =
   | { readonly kind: "at_most" | "exactly"; readonly choose: number }
   | { readonly kind: "approval" | "plurality" | "yes_no" };
 
+/** What voters should know about a candidate. */
+export interface Detail {
+  readonly about?: string;
+  readonly link?: string;
+}
+
 export interface Contest {
   readonly title: string;
+  readonly about?: string;
   readonly candidates: readonly string[];
+  readonly details?: readonly Detail[];
   readonly method: Method;
+  /** Whether the last candidate is the blank vote: no candidate, and no other beside it. */
+  readonly blank?: true;
+  /** Whether pages show each voter the candidates in an order of their own. */
+  readonly shuffled?: true;
 }
 
 /** Bits between the places of a plurality's total: more than all weights together have. */
@@ -30,15 +42,32 @@ function readMethod(value: Json, name: string): Method {
   return { kind, choose: members[kind] ?? 0 };
 }
 
-const CONTEST = read.object({
-  candidates: read.list(read.name(400), 1, 256),
-  method: readMethod,
-  title: read.name(400),
-});
+const CONTEST = read.object(
+  {
+    candidates: read.list(read.name(400), 1, 256),
+    method: readMethod,
+    title: read.name(400),
+  },
+  {
+    about: read.about,
+    blank: read.set,
+    details: read.list(read.object({}, { about: read.about, link: read.link })),
+    shuffled: read.set,
+  },
+);
 
 export const readContest: read.Reader<Contest> = (value, name) => {
   const contest = CONTEST(value, name);
-  const { candidates, method } = contest;
+  const { candidates, method, details, blank } = contest;
+  ensure(
+    details === undefined || details.length === candidates.length,
+    () => `${name} has not as many details as candidates`,
+  );
+  const takesBlank = method.kind !== "approval" && method.kind !== "yes_no" && candidates.length > 1;
+  ensure(
+    blank === undefined || takesBlank,
+    () => `${name}: a blank vote takes another candidate, and a method that takes so many or one`,
+  );
   ensure(
     new Set(candidates.map(alike)).size === candidates.length,
     () => `${name} has a candidate twice, or two whose names look alike`,
@@ -49,12 +78,25 @@ export const readContest: read.Reader<Contest> = (value, name) => {
   );
   if ("choose" in method) {
     ensure(
-      method.choose >= 1 && method.choose <= candidates.length,
+      method.choose >= 1 && method.choose <= candidates.length - (blank ? 1 : 0),
       () => `${name}: so many cannot be chosen`,
     );
   }
   return contest;
 };
+
+/** The blank vote's place among the candidates, if the contest has one. */
+export function blankOf({ candidates, blank }: Contest): number | undefined {
+  return blank ? candidates.length - 1 : undefined;
+}
+
+/** The marks whose sum a proof is about: the blank vote as often as there are votes to give. */
+export function summed(contest: Contest): number[] {
+  const { method } = contest;
+  const all = Array.from({ length: marks(contest) }, (_, mark) => mark);
+  if (!contest.blank || !("choose" in method)) return all;
+  return [...all, ...Array.from({ length: method.choose - 1 }, () => all.length - 1)];
+}
 
 /** Whether votes of all candidates may come to this sum, where so much weight has voted. */
 function addUp(method: Method, sum: bigint, weight: bigint): boolean {
@@ -103,14 +145,23 @@ export function candidatesOf(contest: Contest, held: readonly number[]): number[
 /** How many candidates may be chosen. */
 export function limits(contest: Contest): { least: number; most: number } {
   const { method, candidates } = contest;
+  // Whoever would vote for nobody can say so.
+  if (method.kind === "at_most" && contest.blank) return { least: 1, most: method.choose };
   if (method.kind === "exactly") return { least: method.choose, most: method.choose };
   if (method.kind === "at_most") return { least: 0, most: method.choose };
   return method.kind === "approval" ? { least: 0, most: candidates.length } : { least: 1, most: 1 };
 }
 
-function check(contest: Contest, chosen: ReadonlySet<number>): void {
+/** Whether so many are chosen as must be: of blank votes one, and nobody else. */
+export function fits(contest: Contest, chosen: ReadonlySet<number>): boolean {
+  const blank = blankOf(contest);
+  if (blank !== undefined && chosen.has(blank)) return chosen.size === 1;
   const { least, most } = limits(contest);
-  ensure(chosen.size >= least && chosen.size <= most, "not as many candidates as must be chosen");
+  return chosen.size >= least && chosen.size <= most;
+}
+
+function check(contest: Contest, chosen: ReadonlySet<number>): void {
+  ensure(fits(contest, chosen), "not as many candidates as must be chosen");
   ensure(
     [...chosen].every((one) => one in contest.candidates),
     "there is no such candidate",
@@ -133,7 +184,8 @@ export function votes(contest: Contest, totals: readonly bigint[], weight: bigin
     found.every((count) => count >= 0n && count <= weight),
     "the totals are more than all votes",
   );
-  const sum = found.reduce((all, count) => all + count, 0n);
+  const counted = "choose" in contest.method ? summed(contest).map((mark) => found[mark] ?? 0n) : found;
+  const sum = counted.reduce((all, count) => all + count, 0n);
   ensure(addUp(contest.method, sum, weight), "the totals do not add up to what the contest asks for");
   return found.map(Number);
 }

@@ -16,6 +16,7 @@ import { isPublicKey } from "./signature.ts";
 export const KINDS = [
   "election",
   "voters",
+  "replace",
   "open",
   "ballot",
   "challenge",
@@ -53,6 +54,16 @@ export function readEntry(line: string): Entry {
 /** What everything else belongs to: the first entry. */
 export interface Election {
   readonly title: string;
+  readonly about?: string;
+  /** When voting begins and ends, if the board opens and closes it by itself. */
+  readonly opens?: string;
+  readonly closes?: string;
+  /** Whether voters are added, and credentials replaced, while voting goes on. */
+  readonly late?: true;
+  /** Whether the result binds nobody. */
+  readonly trial?: true;
+  /** Whoever lists voters, where that is not the organiser. */
+  readonly registrar?: Uint8Array;
   readonly board: Uint8Array;
   readonly organiser: Uint8Array;
   readonly revoting: boolean;
@@ -68,23 +79,32 @@ const edKey: read.Reader<Uint8Array> = (value, name) => {
   return key;
 };
 
-const ELECTION = read.object({
-  board: edKey,
-  contests: read.list(readContest, 1, 64),
-  key: read.object(
-    { generator: read.bytes(), modulus: read.bytes(), roots: read.list(read.bytes()) },
-    { blum: read.list(read.bytes()) },
-  ),
-  organiser: edKey,
-  revoting: read.flag,
-  title: read.name(400),
-  trustees: read.nullable(
-    read.object(
-      { base: read.bytes(), keys: read.list(read.bytes(), 1, 20), needed: read.integer(1, 20) },
-      { signing: read.list(edKey) },
+const date: read.Reader<string> = (value, name) => {
+  const time = read.text(value, name);
+  ensure(isTime(time), () => `${name} is no time like 2026-11-22T20:15:00Z`);
+  return time;
+};
+
+const ELECTION = read.object(
+  {
+    board: edKey,
+    contests: read.list(readContest, 1, 64),
+    key: read.object(
+      { generator: read.bytes(), modulus: read.bytes(), roots: read.list(read.bytes()) },
+      { blum: read.list(read.bytes()) },
     ),
-  ),
-});
+    organiser: edKey,
+    revoting: read.flag,
+    title: read.name(400),
+    trustees: read.nullable(
+      read.object(
+        { base: read.bytes(), keys: read.list(read.bytes(), 1, 20), needed: read.integer(1, 20) },
+        { signing: read.list(edKey) },
+      ),
+    ),
+  },
+  { about: read.about, closes: date, late: read.set, opens: date, registrar: edKey, trial: read.set },
+);
 
 /** Bytes of the longest modulus. */
 const MOST_BYTES = 1024;
@@ -95,6 +115,15 @@ export function readElection(body: Json): Election {
   const candidates = rest.contests.reduce((sum, contest) => sum + contest.candidates.length, 0);
   ensure(candidates <= 512, "more than 512 candidates");
   ensure(!equal(rest.organiser, rest.board), "organiser and board have the same key");
+  const { opens, closes, registrar } = rest;
+  // Texts of this form sort as times do.
+  ensure(opens === undefined || closes === undefined || opens < closes, "it closes before it opens");
+  const officials = [rest.organiser, rest.board];
+  ensure(
+    registrar === undefined || !officials.some((key) => equal(key, registrar)),
+    "the registrar has the organiser's or the board's key",
+  );
+  if (registrar) officials.push(registrar);
   const { blum } = numbers;
   ensure(
     blum !== undefined,
@@ -111,7 +140,7 @@ export function readElection(body: Json): Election {
     base: key.readWide(given.base),
     keys: given.keys.map((one) => key.readWide(one)),
     needed: given.needed,
-    signing: signingKeys(given.signing, given.keys.length, [rest.organiser, rest.board]),
+    signing: signingKeys(given.signing, given.keys.length, officials),
   };
   if (trustees) {
     ensure(trustees.needed <= trustees.keys.length, "more trustees are needed than there are");
@@ -141,7 +170,7 @@ function signingKeys(
   ensure(keys.length === count, "not a key to sign with for every trustee");
   const all = [...others, ...keys];
   const own = all.every((one, at) => all.findIndex((other) => equal(one, other)) === at);
-  ensure(own, "two of trustees, organiser and board have the same key");
+  ensure(own, "two of trustees, registrar, organiser and board have the same key");
   return keys;
 }
 
@@ -158,6 +187,10 @@ export const VOTERS = read.object({
     1,
     1000,
   ),
+});
+export const REPLACE = read.object({
+  election: read.hash,
+  voters: read.list(read.object({ id: read.text, key: edKey }), 1, 1000),
 });
 export const PHASE = read.object({ election: read.hash });
 export const TALLY = read.object({

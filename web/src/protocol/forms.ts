@@ -25,21 +25,38 @@ const ballot = read.object({
 });
 const phase = read.object({ election: hash });
 
+const contest = read.object(
+  { candidates: texts, method, title: text },
+  {
+    about: text,
+    blank: read.set,
+    details: read.list(read.object({}, { about: text, link: text })),
+    shuffled: read.set,
+  },
+);
+
 const FORMS: { readonly [Name in Kind]: read.Reader<unknown> } = {
-  election: read.object({
-    board: base64url,
-    contests: read.list(read.object({ candidates: texts, method, title: text })),
-    key: read.object({ generator: base64url, modulus: base64url, roots: numbers }, { blum: numbers }),
-    organiser: base64url,
-    revoting: flag,
-    title: text,
-    trustees: read.nullable(
-      read.object({ base: base64url, keys: numbers, needed: small }, { signing: numbers }),
-    ),
-  }),
+  election: read.object(
+    {
+      board: base64url,
+      contests: read.list(contest),
+      key: read.object({ generator: base64url, modulus: base64url, roots: numbers }, { blum: numbers }),
+      organiser: base64url,
+      revoting: flag,
+      title: text,
+      trustees: read.nullable(
+        read.object({ base: base64url, keys: numbers, needed: small }, { signing: numbers }),
+      ),
+    },
+    { about: text, closes: text, late: read.set, opens: text, registrar: base64url, trial: read.set },
+  ),
   voters: read.object({
     election: hash,
     voters: read.list(read.object({ id: text, key: base64url, weight: count })),
+  }),
+  replace: read.object({
+    election: hash,
+    voters: read.list(read.object({ id: text, key: base64url })),
   }),
   open: phase,
   ballot,

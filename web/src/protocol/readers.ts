@@ -30,6 +30,29 @@ export function name(most: number): Reader<string> {
   };
 }
 
+/** A description: lines, which are empty or have the characters of names, of 4000 bytes at most. */
+export const about: Reader<string> = (value, what) => {
+  const read = text(value, what);
+  const length = utf8(read).length;
+  ensure(length >= 1 && length <= 4000, () => `${what} is empty or too long`);
+  for (const line of read.split("\n").filter((one) => one !== "")) name(4000)(line, what);
+  return read;
+};
+
+/** An address of the web, which pages lead to. */
+export const link: Reader<string> = (value, what) => {
+  const read = text(value, what);
+  const known = /^https:\/\/[A-Za-z0-9][-A-Za-z0-9._~:/?#[\]@!$&'()*+,;=%]*$/.test(read);
+  ensure(known && read.length <= 1000, () => `${what} is no https URL of at most 1000 bytes`);
+  return read;
+};
+
+/** A flag that is there or is left out. */
+export const set: Reader<true> = (value, name) => {
+  if (value !== true) throw new Fault(`${name} is there, and not true`);
+  return value;
+};
+
 export const flag: Reader<boolean> = (value, name) => {
   ensure(typeof value === "boolean", () => `${name} is neither true nor false`);
   return value;

@@ -1,5 +1,6 @@
 /** The rules of a board: which entries may come when, from whom, and what they make of the election. Proofs are checked elsewhere. */
 
+import { equal } from "hearith/bytes.ts";
 import { ensure, Fault } from "hearith/errors.ts";
 import { type Ballot, type Ciphertexts, type Form, readBallot, readChallenge } from "./ballot.ts";
 import { canonical, type Json } from "./canonical.ts";
@@ -9,6 +10,7 @@ import {
   type Entry,
   OPENING,
   PHASE,
+  REPLACE,
   RESULT,
   readElection,
   SHARE,
@@ -40,6 +42,14 @@ export interface Place {
   readonly values?: number[][];
 }
 
+/** What everybody should see of the list of voters: a credential replaced, or somebody added while voting went on. */
+export interface Change {
+  readonly index: number;
+  readonly late: boolean;
+  readonly replaced: boolean;
+  readonly voter: string;
+}
+
 /** The members that say who an entry is from. */
 const VOTER_OF = (body: Json): string => {
   const member = (body as { voter?: Json })?.voter;
@@ -59,6 +69,11 @@ export class State {
   readonly voters = new Map<string, VoterState>();
   readonly trackers = new Map<string, Place>();
   readonly counts = new Map<string, number>();
+  readonly changes: Change[] = [];
+  /** Where voting began and ended, and the last ballot, cast or challenged. */
+  opened: number | undefined;
+  closed: number | undefined;
+  lastBallot: number | undefined;
   /** Hashes of every ciphertext of the board: none may come twice. */
   readonly #used = new Set<string>();
   readonly #trustees = new Set<number>();
@@ -82,7 +97,11 @@ export class State {
       ensure(key !== undefined, () => `there is no trustee ${trustee}`);
       return key;
     }
-    if (entry.kind !== "ballot" && entry.kind !== "challenge") return this.election.organiser;
+    const { organiser, registrar = organiser, board, opens, closes } = this.election;
+    if (entry.kind === "voters" || entry.kind === "replace") return registrar;
+    if (entry.kind === "open" && opens !== undefined) return board;
+    if (entry.kind === "close" && closes !== undefined) return board;
+    if (entry.kind !== "ballot" && entry.kind !== "challenge") return organiser;
     const voter = VOTER_OF(ballotOf(entry));
     const found = this.voters.get(voter);
     ensure(found !== undefined, () => `nobody knows the voter ${voter}`);
@@ -98,6 +117,9 @@ export class State {
   /** Takes an entry in; gives the ballot whose claims are still to be checked, if it has one. */
   admit(entry: Entry): Ballot | undefined {
     const ballot = this.#admit(entry);
+    if (entry.kind === "open") this.opened = entry.index;
+    if (entry.kind === "close") this.closed = entry.index;
+    if (ballot) this.lastBallot = entry.index;
     this.counts.set(entry.kind, (this.counts.get(entry.kind) ?? 0) + 1);
     return ballot;
   }
@@ -112,8 +134,12 @@ export class State {
         this.phase = "preparing";
         return undefined;
       case "voters":
-        this.#in("preparing", kind);
-        this.#register(body);
+        this.#lists(kind);
+        this.#register(body, entry.index);
+        return undefined;
+      case "replace":
+        this.#lists(kind);
+        this.#replace(body, entry.index);
         return undefined;
       case "open":
         this.#moves("preparing", "open", kind, body);
@@ -155,6 +181,11 @@ export class State {
     ensure(this.phase === phase, () => `an entry "${kind}" where the election is ${this.phase}`);
   }
 
+  /** Fails where the list of voters is closed: from the beginning of voting on, or from its end. */
+  #lists(kind: string): void {
+    if (!(this.phase === "open" && this.election.late)) this.#in("preparing", kind);
+  }
+
   #moves(from: Phase, to: Phase, kind: string, body: Json): void {
     this.#in(from, kind);
     this.#belongs(PHASE(body, kind).election);
@@ -165,7 +196,26 @@ export class State {
     ensure(election === this.id, "the entry is for another election");
   }
 
-  #register(body: Json): void {
+  #replace(body: Json, index: number): void {
+    const { election, voters } = REPLACE(body, "replace");
+    this.#belongs(election);
+    const known = new Map<string, VoterState>();
+    for (const { id, key } of voters) {
+      const voter = this.voters.get(id);
+      ensure(voter !== undefined, () => `there is no voter ${id}`);
+      ensure(!known.has(id), () => `the voter ${id} is in this entry already`);
+      // Whoever made the new key could replace the ballot.
+      ensure(!voter.counted, () => `the voter ${id} has voted: no credential is replaced then`);
+      ensure(!equal(voter.key, key), () => `the key of ${id} is the one that it replaces`);
+      known.set(id, { ...voter, key });
+    }
+    for (const [id, voter] of known) {
+      this.voters.set(id, voter);
+      this.changes.push({ index, late: this.phase === "open", replaced: true, voter: id });
+    }
+  }
+
+  #register(body: Json, index: number): void {
     const { election, voters } = VOTERS(body, "voters");
     this.#belongs(election);
     for (const voter of voters) {
@@ -174,6 +224,8 @@ export class State {
       ensure(this.#weights < ALL_WEIGHTS, "all weights together reach 2^48");
       this.voters.set(voter.id, voter);
     }
+    for (const { id } of this.phase === "open" ? voters : [])
+      this.changes.push({ index, late: true, replaced: false, voter: id });
   }
 
   /** Fails unless there is something of its length for every mark of every contest. */

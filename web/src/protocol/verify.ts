@@ -169,6 +169,7 @@ export class Verifier {
     const size = this.#tree.size;
     if (size === 0 && !this.#broken) this.#in("chain", () => ensure(false, "the board is empty"));
     this.#in("heads", () => this.#checkHeads(size));
+    this.#checkDates();
     const gone = [...this.#remembered.keys(), ...[...this.#leaves.keys()].map((one) => one + 1)].find(
       (one) => one > size,
     );
@@ -321,6 +322,26 @@ export class Verifier {
     if (receipt !== undefined) {
       this.#in("memory", () => ensure(leaf === receipt, "the ballot of a receipt is not here"), index);
     }
+  }
+
+  /** Voting begins and ends when the manifest says, by the times of the heads before and after. */
+  #checkDates(): void {
+    const { opened, closed, lastBallot } = this.state;
+    if (this.state.phase === "empty") return;
+    const { opens, closes } = this.state.election;
+    const early = (at: number | undefined, date: string | undefined) =>
+      at !== undefined &&
+      date !== undefined &&
+      this.#heads.some(({ size, time }) => size > at && time < date);
+    const late =
+      lastBallot !== undefined &&
+      closes !== undefined &&
+      this.#heads.some(({ size, time }) => size <= lastBallot && time >= closes);
+    this.#in("rules", () => {
+      ensure(!early(opened, opens), () => `entry ${opened}: voting begins before its date`);
+      ensure(!early(closed, closes), () => `entry ${closed}: voting ends before its date`);
+      ensure(!late, () => `entry ${lastBallot}: a ballot after the date at which voting ends`);
+    });
   }
 
   /** What can be said of heads at the end: their signatures, and that the last is of all entries. */

@@ -5,4 +5,5 @@ mod browser;
 mod common;
 mod corpus;
 mod records;
+mod terms;
 mod vectors;

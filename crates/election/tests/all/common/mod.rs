@@ -32,7 +32,7 @@ pub fn key() -> &'static Key {
 
 pub fn contest(title: &str, candidates: &[&str], method: Method) -> Contest {
     let candidates = candidates.iter().map(|&name| name.to_owned()).collect();
-    Contest { candidates, method, title: title.into() }
+    Contest::new(title, candidates, method)
 }
 
 pub fn contests() -> Vec<Contest> {
@@ -73,6 +73,7 @@ impl Cast {
             revoting,
             title: "The club's election".into(),
             trustees: shared.then(|| Trustees::new(&key().verification, self.signing())),
+            ..Manifest::default()
         }
     }
 
