@@ -5,7 +5,7 @@
 //! on disk; whoever got none may send the same again, and gets the receipt of the one entry that there is.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
@@ -123,6 +123,8 @@ struct Work {
     bad: Rates<Author>,
     /// Of each trustee one share may wait to be verified or entered.
     shares: Arc<Places<u32>>,
+    /// Entries of this board among those that the metrics count.
+    counted: AtomicU64,
 }
 
 impl Desk {
@@ -148,7 +150,9 @@ impl Desk {
             ballots: (limits.ballots > 0).then(|| Rates::new(a_day / DAY, a_day)),
             bad: Rates::new(room / 60.0, room),
             shares: Places::new(),
+            counted: AtomicU64::new(0),
         });
+        work.count();
         let stages = Stages {
             verifying: tokio::spawn(verify_all(work.clone(), sent, passed)),
             entering: tokio::spawn(enter_all(work, entering)),
@@ -378,7 +382,7 @@ impl Work {
             pause = (pause * 2).min(PAUSES.1);
         };
         self.metrics.committing.observe(started.elapsed().as_secs_f64());
-        self.metrics.size.set(self.ledger.view().size as i64);
+        self.count();
         match entered {
             Ok(entered) => {
                 let lines = entered.iter().flatten().zip(&notices);
@@ -407,16 +411,21 @@ impl Work {
         }
     }
 
-    /// Folds what others entered, and signs a head if nobody has.
+    /// Folds what others entered, signs a head if nobody has, and begins or ends the vote if its date has come.
     async fn keep_up(&self) {
-        let kept = match self.ledger.catch_up().await {
-            Ok(()) => self.ledger.sign_head().await,
-            Err(error) => Err(error),
+        let kept = async {
+            self.ledger.catch_up().await?;
+            self.ledger.sign_head().await?;
+            self.ledger.enter_due().await
         };
-        if let Err(error) = kept {
-            self.note_failure(&error);
+        match kept.await {
+            Ok(None) => {}
+            Ok(Some((index, kind))) => {
+                self.audit.note([("entered", [("index", index.into()), ("kind", kind.name().into())])]);
+            }
+            Err(error) => self.note_failure(&error),
         }
-        self.metrics.size.set(self.ledger.view().size as i64);
+        self.count();
     }
 
     /// Refuses, unless the very same was entered before: its receipt is given again.
@@ -455,6 +464,13 @@ impl Work {
         let _ = ticket.answer.send(answer);
     }
 
+    /// Counts the entries of this board, beside those of other elections on the server.
+    fn count(&self) {
+        let size = self.ledger.view().size;
+        let before = self.counted.swap(size, Ordering::AcqRel);
+        self.metrics.size.inc_by(size as i64 - before as i64);
+    }
+
     fn note_failure(&self, error: &Error) {
         self.metrics.store_failures.inc();
         tracing::warn!(error = %crate::said(error), "the store fails");
@@ -486,7 +502,7 @@ fn refusal_of(error: &ErrorKind) -> Refusal {
     use ErrorKind as E;
     let reason = match error {
         E::BadSignature | E::UnknownVoter => Reason::NotSigned,
-        E::OutOfOrder { .. } | E::TooFewShares { .. } => Reason::Phase,
+        E::OutOfOrder { .. } | E::Date { .. } | E::TooFewShares { .. } => Reason::Phase,
         E::VotedAlready => Reason::Voted,
         E::CiphertextTwice { .. } | E::ShareTwice { .. } => Reason::Doubled,
         E::OutOfRange { .. } | E::DoesNotHold { .. } | E::WrongOpening { .. } => Reason::Unproven,

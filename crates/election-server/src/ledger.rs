@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hearith_election::signature::{PublicKey, Signer};
 use hearith_election::{
-    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Notice, Products, Receipt, Standing, State, Tally, Voters,
+    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Kind, Notice, Products, Receipt, Standing, State, Tally, Voters,
     canonical, in_order, tracker,
 };
 use hearith_paillier::{Engine, KeyPolicy};
@@ -253,10 +253,20 @@ impl Ledger {
         }
     }
 
-    /// Checks everything of a notice but proofs, as things stand here.
+    /// Checks everything of a notice but proofs, as things stand here and now.
     pub(crate) fn check(&self, notice: &Notice) -> Result<(), ErrorKind> {
+        self.check_at(notice, &self.time())
+    }
+
+    /// Now, but not before the newest head that is known here.
+    fn time(&self) -> String {
+        now_after(self.read().head.as_ref().map(|head| head.time.as_str()))
+    }
+
+    /// The same at a time.
+    fn check_at(&self, notice: &Notice, time: &str) -> Result<(), ErrorKind> {
         match &self.read().state {
-            Some(state) => state.check(notice),
+            Some(state) => state.check(notice).and_then(|()| state.check_date(notice.kind(), time)),
             None => State::begin(notice, self.policy, self.engine).map(drop),
         }
     }
@@ -283,12 +293,16 @@ impl Ledger {
             }
             self.follow(first, lines)?;
         }
+        // No head's time is before the newest head's, which another server signed perhaps, or this one before its clock
+        // was set back. By the same time the election's dates are judged.
+        let newest = append.newest_head().await?.and_then(|line| Head::from_line(&line).ok());
+        let time = now_after(newest.as_ref().map(|head| head.time.as_str()));
         let mut board = self.read().board.clone();
         let mut entered = Vec::with_capacity(notices.len());
         for notice in notices {
             let result = match self.already(&mut append, notice).await? {
                 Some(before) => Ok(before),
-                None => match self.check(notice) {
+                None => match self.check_at(notice, &time) {
                     Err(error) => Err(error),
                     Ok(()) => {
                         let index = board.size();
@@ -301,10 +315,8 @@ impl Ledger {
             };
             entered.push(result);
         }
-        // A head for every transaction: whatever is on disk, the board has signed. Its time is not before the newest
-        // head's, which another server signed perhaps, or this one before its clock was set back.
-        let newest = append.newest_head().await?.and_then(|line| Head::from_line(&line).ok());
-        let head = board.head(&now_after(newest.as_ref().map(|head| head.time.as_str())), &self.signer);
+        // A head for every transaction: whatever is on disk, the board has signed.
+        let head = board.head(&time, &self.signer);
         if head.size > 0 {
             append.head(head.size, &head.to_line()).await?;
         }
@@ -329,6 +341,19 @@ impl Ledger {
             return Ok(found.filter(|(_, line)| is_of(line, notice)).map(|(index, line)| Entered { index, line }));
         }
         Ok(None)
+    }
+
+    /// Enters what the board itself has to say by the election's dates, and says what it was.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(crate) async fn enter_due(&self) -> Result<Option<(u64, Kind)>, Error> {
+        let time = self.time();
+        let Some(body) = self.with_state(|state| state.due(&time)).flatten() else { return Ok(None) };
+        let notice = Notice::signed(body, &self.signer);
+        let entered = self.enter(&[&notice]).await?.pop();
+        // Another server over the store may have said it.
+        Ok(entered.and_then(Result::ok).map(|one| (one.index, notice.kind())))
     }
 
     /// Multiplies up the ballots that count, and compares: a tally that says otherwise is none.

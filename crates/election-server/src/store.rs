@@ -243,6 +243,19 @@ impl Store {
         rows.iter().map(vote).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
     }
 
+    /// Entries that list voters or replace their credentials, from an index on, at most `most`: index and line of each.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn lists(&self, first: u64, most: u64) -> Result<Vec<(u64, String)>, Error> {
+        let text = "SELECT position, line FROM entries WHERE position >= $1 AND kind IN ('voters', 'replace') \
+                    ORDER BY position LIMIT $2";
+        let query = sqlx::query(text).bind(signed(first)).bind(signed(most));
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        let list = |row: &sqlx::any::AnyRow| Ok((unsigned(row.try_get(0)?), row.try_get(1)?));
+        rows.iter().map(list).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
+    }
+
     /// Voters from number `first` on, at most `most`, and whether each has voted.
     ///
     /// # Errors
@@ -448,5 +461,8 @@ fn migrations(location: &Location) -> Migrator {
     let migration = |version, name: &'static str, sql: &'static str| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
     };
-    Migrator::with_migrations(vec![migration(1, "board", board)])
+    Migrator::with_migrations(vec![
+        migration(1, "board", board),
+        migration(2, "lists", include_str!("../migrations/2-lists.sql")),
+    ])
 }

@@ -58,6 +58,14 @@ impl Cast {
         Self::under(&DEALT.key, Some(&DEALT.verification), voters, false)
     }
 
+    /// One whose manifest says something besides.
+    pub fn changed(voters: usize, change: impl FnOnce(&mut Manifest)) -> Self {
+        let mut cast = Self::new(voters, false);
+        change(&mut cast.manifest);
+        cast.election = Election::new(cast.manifest.clone(), POLICY, Engine::best()).unwrap();
+        cast
+    }
+
     fn under(key: &PrivateKey, shared: Option<&Verification>, voters: usize, revoting: bool) -> Self {
         let trustees = shared.map_or(0, Verification::trustees);
         let trustees: Vec<Signer> = (0..trustees).map(|_| Signer::generate().unwrap()).collect();
@@ -67,12 +75,13 @@ impl Cast {
         let method = Method::Choose(Limit::Exactly(1));
         let manifest = Manifest {
             board: board.public(),
-            contests: vec![Contest { candidates, method, title: "Chair".into() }],
+            contests: vec![Contest::new("Chair", candidates, method)],
             key: ElectionKey::new(key).unwrap(),
             organiser: organiser.public(),
             revoting,
             title: "The club's election".into(),
             trustees: shared.map(|shared| Trustees::new(shared, signing)),
+            ..Manifest::default()
         };
         let election = Election::new(manifest.clone(), POLICY, Engine::best()).unwrap();
         let voters = (0..voters).map(|voter| (format!("voter {voter}"), Signer::generate().unwrap())).collect();
@@ -198,6 +207,7 @@ impl Hall {
             policy: POLICY,
             engine: Engine::best(),
             limits: wide(),
+            others: Vec::new(),
         }
     }
 

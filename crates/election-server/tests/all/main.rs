@@ -3,10 +3,12 @@
 mod clocks;
 mod common;
 mod crashes;
+mod dates;
 mod limits;
 mod load;
 mod postgres;
 mod process;
+mod several;
 mod shares;
 mod stale;
 mod taking;
