@@ -1,5 +1,6 @@
 //! The addresses of the server: what is asked for, and what is sent.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -20,6 +21,7 @@ use hearith_serving::rate::{Rates, household};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
+use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
 use crate::clients::Proxies;
@@ -35,6 +37,8 @@ use crate::store::Error;
 
 /// Voters of an answer.
 const VOTERS: u64 = 1000;
+/// Entries of an answer that list voters, a thousand each.
+const LISTS: u64 = 10;
 
 /// What the addresses are answered from.
 #[derive(Debug)]
@@ -44,7 +48,8 @@ pub(crate) struct Shop {
     pub(crate) files: Files,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Limits,
-    pub(crate) rates: Option<Rates<IpAddr>>,
+    /// Those of all elections of the server.
+    pub(crate) rates: Option<Arc<Rates<IpAddr>>>,
     /// Requests in work of clients behind proxies, whose connections are not theirs.
     pub(crate) requests: Arc<Places<IpAddr>>,
     /// The proxies that name clients.
@@ -61,6 +66,7 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValu
         .route("/api/ballots/{tracker}", get(tracked))
         .route("/api/challenges", post(challenge))
         .route("/api/entries", post(entry))
+        .route("/api/lists", get(lists))
         .route("/api/voters", get(voters))
         .route("/record/board/{file}", get(board_file))
         .route("/record/heads.jsonl", get(heads))
@@ -87,12 +93,43 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValu
 }
 
 /// First parts of the server's own addresses. Another port serves the metrics.
-const NO_PAGES: [&str; 4] = ["api", "health", "metrics", "record"];
+pub(crate) const OWN: [&str; 4] = ["api", "health", "metrics", "record"];
+
+/// The addresses of several elections: below `/NAME/` those of the others, and all else of the first.
+pub(crate) fn all(first: Router, others: HashMap<String, Router>) -> Router {
+    if others.is_empty() {
+        return first;
+    }
+    let others = Arc::new(others);
+    Router::new().fallback(async move |request: Request| {
+        let (name, rest) = parts(request.uri().path());
+        let Some(other) = others.get(name) else { return first.clone().oneshot(request).await };
+        // Without the slash a page would take its address for the first election's.
+        if rest.is_empty() {
+            let to = format!("/{name}/");
+            return Ok((StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, to)]).into_response());
+        }
+        let query = request.uri().query().map_or(String::new(), |query| format!("?{query}"));
+        let address = format!("{rest}{query}").parse::<Uri>();
+        let (mut head, body) = request.into_parts();
+        match address {
+            Ok(address) => head.uri = address,
+            Err(_) => return Ok(Refusal::new(Reason::NotFound, "there is no such thing here").into_response()),
+        }
+        other.clone().oneshot(Request::from_parts(head, body)).await
+    })
+}
+
+/// The first part of a path, and what follows it, slash included.
+fn parts(path: &str) -> (&str, &str) {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    path.find('/').map_or((path, ""), |slash| path.split_at(slash))
+}
 
 /// Rejects unknown addresses that begin as the server's own do: programs must not get a page as the answer.
 async fn not_a_page(request: Request, next: Next) -> Response {
     let first = request.uri().path().split('/').find(|part| !part.is_empty()).unwrap_or_default();
-    if NO_PAGES.iter().any(|own| own.eq_ignore_ascii_case(first)) {
+    if OWN.iter().any(|own| own.eq_ignore_ascii_case(first)) {
         return Refusal::new(Reason::NotFound, "there is no such thing here").into_response();
     }
     next.run(request).await
@@ -254,6 +291,25 @@ async fn voters(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryR
     let next = (voters.len() as u64 == VOTERS).then_some(from + VOTERS);
     let voters: Vec<_> = voters.iter().map(|(id, voted)| json!({ "id": id, "voted": voted })).collect();
     Ok(fresh(StatusCode::OK, json!({ "next": next, "voters": voters }).to_string()))
+}
+
+/// Entries that list voters, in elections whose list is changed while voting goes on and its board is long.
+async fn lists(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryRejection>) -> Answer {
+    let Ok(Query(From { from })) = query else {
+        return Err(Refusal::new(Reason::BadRequest, "from is a number"));
+    };
+    let lists = shop.ledger.store().lists(from, LISTS).await.map_err(|error| store_failed(&shop, &error))?;
+    let next = lists.last().filter(|_| lists.len() as u64 == LISTS).map(|(position, _)| position + 1);
+    let entry = |(_, line): &(u64, String)| serde_json::from_str(line);
+    let entries: Result<Vec<Box<RawValue>>, _> = lists.iter().map(entry).collect();
+    let entries = entries.map_err(|_| Refusal::new(Reason::Internal, "a line is no JSON"))?;
+    Ok(fresh(StatusCode::OK, json_text(&Lists { entries, next })))
+}
+
+#[derive(Serialize)]
+struct Lists {
+    entries: Vec<Box<RawValue>>,
+    next: Option<u64>,
 }
 
 async fn board_file(State(shop): State<Arc<Shop>>, Path(name): Path<String>, headers: HeaderMap) -> Answer {

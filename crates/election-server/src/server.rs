@@ -1,10 +1,11 @@
 //! The server: a store, a desk before it, and HTTP in front, from start to end.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use axum::Router;
 use axum::http::HeaderValue;
 use hearith_election::{Bytes, Signer};
 use hearith_paillier::{Engine, KeyPolicy};
@@ -18,7 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
 use crate::clients::Proxies;
-use crate::desk::Desk;
+use crate::desk::{Desk, Stages};
 use crate::http::{self, Shop};
 use crate::last_head::LastHead;
 use crate::ledger::{self, Ledger};
@@ -62,6 +63,25 @@ pub struct Options {
     pub engine: Engine,
     /// How much clients may ask for.
     pub limits: Limits,
+    /// Other elections on the same server, each below an address of its own.
+    pub others: Vec<Another>,
+}
+
+/// Another election on a server: its board is below `/NAME/`.
+#[derive(Debug)]
+pub struct Another {
+    /// The first part of its addresses: small letters, digits and hyphens, 40 at most, and none of the server's own.
+    pub name: String,
+    /// Where the board is kept.
+    pub store: Location,
+    /// Where the last head is kept; [`Location::last_head`] if nothing is said.
+    pub last_head: Option<PathBuf>,
+    /// What heads and receipts are signed with.
+    pub board: Signer,
+    /// Whose election may begin on an empty store.
+    pub organiser: Option<Bytes>,
+    /// The file of the audit log.
+    pub audit: Option<PathBuf>,
 }
 
 /// Why a server cannot start.
@@ -94,6 +114,9 @@ pub enum Error {
     /// There are no pages, or their policy is none.
     #[error("{0} has no index.html, or a csp.txt that is no policy of one line")]
     Pages(String),
+    /// An election has a name that no address can have, or the name or the store of another one.
+    #[error("election '{0}': {1}")]
+    Name(String, &'static str),
     /// The store is not to be had.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -128,6 +151,7 @@ impl Server {
         if let Some(address) = options.metrics.filter(|address| !address.ip().is_loopback()) {
             return Err(Error::MetricsNotLoopback(address));
         }
+        check_names(&options)?;
         let policy = policy(options.pages.as_deref())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -150,7 +174,7 @@ impl Server {
         self.metrics_address
     }
 
-    /// Entries that were on the board when it started.
+    /// Entries that were on the first board when it started.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -203,19 +227,109 @@ fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
     }
 }
 
+/// Checks that every election has an address of its own, and a store of its own.
+fn check_names(options: &Options) -> Result<(), Error> {
+    let mut stores = vec![&options.store];
+    for (at, other) in options.others.iter().enumerate() {
+        let wrong = |problem| Err(Error::Name(other.name.clone(), problem));
+        let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if !(1..=40).contains(&other.name.len()) || !other.name.bytes().all(known) {
+            return wrong("a name has small letters, digits and hyphens, 40 at most");
+        }
+        if http::OWN.contains(&other.name.as_str()) {
+            return wrong("the server has addresses of this name itself");
+        }
+        if options.others[..at].iter().any(|one| one.name == other.name) {
+            return wrong("there is another one of this name");
+        }
+        if stores.contains(&&other.store) {
+            return wrong("another election has this store");
+        }
+        stores.push(&other.store);
+    }
+    Ok(())
+}
+
+/// What all elections of a server share.
+struct Shared {
+    policy: KeyPolicy,
+    engine: Engine,
+    limits: Limits,
+    metrics: Arc<Metrics>,
+    rates: Option<Arc<Rates<IpAddr>>>,
+    requests: Arc<Places<IpAddr>>,
+    proxies: Proxies,
+    pages: Option<PathBuf>,
+    header: HeaderValue,
+    tls: bool,
+}
+
+/// An election that is served.
+struct Opened {
+    router: Router,
+    size: u64,
+    stages: Stages,
+    store: Store,
+    audit: Arc<Audit>,
+}
+
+impl Shared {
+    async fn open(&self, election: Another) -> Result<Opened, Error> {
+        let audit = match &election.audit {
+            Some(path) => Audit::open(path).map_err(|error| Error::Audit(path.display().to_string(), error))?,
+            None => Audit::default(),
+        };
+        let audit = Arc::new(audit);
+        let store = Store::open(&election.store).await?;
+        let last = election.last_head.or_else(|| election.store.last_head()).map(LastHead::at);
+        let ledger = Ledger::open(store.clone(), election.board, last, self.policy, self.engine).await?;
+        let (ledger, limits, metrics) = (Arc::new(ledger), self.limits, self.metrics.clone());
+        let size = ledger.view().size;
+        let (desk, stages) = Desk::open(ledger.clone(), election.organiser, limits, metrics.clone(), audit.clone());
+        let files = Files::new(store.clone(), limits.record_bytes);
+        let (rates, requests, proxies) = (self.rates.clone(), self.requests.clone(), self.proxies.clone());
+        let shop = Arc::new(Shop { ledger, desk, files, metrics, limits, rates, requests, proxies });
+        let router = http::router(shop, self.pages.clone(), self.header.clone(), self.tls);
+        audit.note([("started", [("index", size.into())])]);
+        Ok(Opened { router, size, stages, store, audit })
+    }
+}
+
 async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     let tls = options.tls.as_ref().map(|tls| Current::new(tls, &[b"http/1.1"])).transpose()?.map(Arc::new);
-    let audit = match &options.audit {
-        Some(path) => Audit::open(path).map_err(|error| Error::Audit(path.display().to_string(), error))?,
-        None => Audit::default(),
+    let (metrics, limits) = (Arc::new(Metrics::default()), options.limits);
+    let a_second = f64::from(limits.rate);
+    let networks = options.proxies.networks.clone();
+    let shared = Shared {
+        policy: options.policy,
+        engine: options.engine,
+        limits,
+        metrics: metrics.clone(),
+        rates: (limits.rate > 0).then(|| Arc::new(Rates::new(a_second, a_second * BURST))),
+        requests: Places::new(),
+        proxies: options.proxies,
+        pages: options.pages,
+        header: policy,
+        tls: tls.is_some(),
     };
-    let audit = Arc::new(audit);
-    let store = Store::open(&options.store).await?;
-    let last = options.last_head.or_else(|| options.store.last_head()).map(LastHead::at);
-    let ledger = Ledger::open(store.clone(), options.board, last, options.policy, options.engine).await?;
-    let (ledger, metrics, limits) = (Arc::new(ledger), Arc::new(Metrics::default()), options.limits);
-    let size = ledger.view().size;
-    metrics.size.set(size as i64);
+    let first = Another {
+        name: String::new(),
+        store: options.store,
+        last_head: options.last_head,
+        board: options.board,
+        organiser: options.organiser,
+        audit: options.audit,
+    };
+    let first = shared.open(first).await?;
+    let size = first.size;
+    let mut opened = Vec::with_capacity(options.others.len());
+    for other in options.others {
+        let name = other.name.clone();
+        opened.push((name, shared.open(other).await?));
+    }
+    let routers = opened.iter().map(|(name, one)| (name.clone(), one.router.clone())).collect();
+    let router = http::all(first.router.clone(), routers);
+    let all: Vec<Opened> = std::iter::once(first).chain(opened.into_iter().map(|(_, one)| one)).collect();
 
     let (stop, stopping) = watch::channel(false);
     let (listener, address) = bind(options.listen).await?;
@@ -229,23 +343,16 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
             Some(address)
         }
     };
-    let (desk, stages) = Desk::open(ledger.clone(), options.organiser, limits, metrics.clone(), audit.clone());
-    let files = Files::new(store.clone(), limits.record_bytes);
-    let a_second = f64::from(limits.rate);
-    let rates = (limits.rate > 0).then(|| Rates::new(a_second, a_second * BURST));
-    let (proxies, requests) = (options.proxies, Places::new());
-    let networks = proxies.networks.clone();
-    let shop = Arc::new(Shop { ledger, desk, files, metrics: metrics.clone(), limits, rates, requests, proxies });
-    let router = http::router(shop, options.pages, policy, tls.is_some());
-
-    audit.note([("started", [("index", size.into())])]);
     let serving = listener::serve(listener, tls.clone(), router, limits, networks, metrics.clone(), stopping);
     let serving = tokio::spawn(async move {
-        // With the last connection the desk closes, and then its stages end.
+        // With the last connection the desks close, and then their stages end.
         serving.await;
-        stages.end().await;
-        store.close().await;
-        audit.note::<0>([("stopped", [])]);
+        for Opened { stages, store, audit, router, .. } in all {
+            drop(router);
+            stages.end().await;
+            store.close().await;
+            audit.note::<0>([("stopped", [])]);
+        }
     });
     let serving = Some(serving);
     Ok(Server { runtime: None, address, metrics_address, metrics, size, limits, stop, tls, serving })
