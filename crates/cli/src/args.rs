@@ -37,8 +37,9 @@ pub use dghv::{
 #[cfg(feature = "election")]
 pub use election::{
     AtServer, Election, ElectionAudit, ElectionBackup, ElectionCeremony, ElectionChallenge, ElectionDecryptShare,
-    ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRepairHeads, ElectionRestore,
-    ElectionServe, ElectionTally, ElectionTrusteeKey, ElectionVerify, ElectionVote, NamedIn,
+    ElectionDeliver, ElectionFinish, ElectionInit, ElectionLimits, ElectionRegister, ElectionRepairHeads,
+    ElectionRestore, ElectionResult, ElectionServe, ElectionTally, ElectionTrusteeKey, ElectionVerify, ElectionVote,
+    Language, NamedIn,
 };
 pub use list::{Columns, List, Name, Setting, all};
 #[cfg(feature = "service")]

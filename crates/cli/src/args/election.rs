@@ -17,10 +17,14 @@ pub enum Election {
     Init(ElectionInit),
     /// Make the key that a trustee signs shares with, before the ceremony, and print its public half
     TrusteeKey(ElectionTrusteeKey),
+    /// Make the key that lists of voters are signed with, where that is not the organiser's, and print its public half
+    RegistrarKey(ElectionTrusteeKey),
     /// Make the key, share it among trustees, and publish the election
     Ceremony(ElectionCeremony),
-    /// List voters, and make a credential for each
+    /// List voters, and make a credential for each; or replace credentials that were lost
     Register(ElectionRegister),
+    /// Hand credentials out: a file, a letter or an e-mail each
+    Deliver(ElectionDeliver),
     /// Make a ballot and cast it; or first make it, then cast or challenge it
     Vote(ElectionVote),
     /// Show what a prepared ballot holds instead of casting it: it never counts
@@ -33,6 +37,8 @@ pub enum Election {
     Finish(ElectionFinish),
     /// Check everything that a published record claims
     Verify(ElectionVerify),
+    /// Write a verified result as a table or as a page to print
+    Result(ElectionResult),
     /// Tell a record's story, and compare it with what somebody else was shown
     Audit(ElectionAudit),
     /// Be the board for voters who come over the network
@@ -89,6 +95,9 @@ pub struct ElectionServe {
     /// The folder of the pages, built
     #[arg(long, value_name = "DIR")]
     pub web: Option<PathBuf>,
+    /// Other elections to hold below /NAME/: TOML, a table for each with `store`, `board_key` and what it needs besides
+    #[arg(long, value_name = "FILE")]
+    pub elections: Option<PathBuf>,
     /// Where to show /metrics, /healthz and /readyz, on this machine only
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
@@ -198,15 +207,33 @@ pub struct ElectionInit {
     /// Voters may vote again: the last ballot counts
     #[arg(long)]
     pub revoting: bool,
+    /// What voters should know about it: a file of text, at most 4000 bytes
+    #[arg(long, value_name = "FILE")]
+    pub about: Option<PathBuf>,
+    /// When voting begins, such as 2026-11-20T08:00:00Z: the board opens it, and nobody else can
+    #[arg(long, value_name = "TIME")]
+    pub opens: Option<String>,
+    /// When voting ends: the board closes it, takes no ballot from then on, and nobody can close it before
+    #[arg(long, value_name = "TIME")]
+    pub closes: Option<String>,
+    /// Voters may be added, and lost credentials replaced, while voting goes on; everybody sees which
+    #[arg(long)]
+    pub late: bool,
+    /// A trial, whose result binds nobody: all pages say so
+    #[arg(long)]
+    pub trial: bool,
+    /// Who lists voters and makes their credentials in the organiser's place: what `registrar-key` printed
+    #[arg(long, value_name = "KEY")]
+    pub registrar: Option<String>,
     /// Directory of the election, for its organiser alone; made when missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 }
 
-/// `hearith election trustee-key`.
+/// `hearith election trustee-key` and `registrar-key`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionTrusteeKey {
-    /// File for the secret half, which stays with the trustee
+    /// File for the secret half, which stays where it is made
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
@@ -234,24 +261,108 @@ pub struct ElectionCeremony {
 /// `hearith election register`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionRegister {
-    /// The organiser's directory
+    /// The organiser's directory; for a registrar elsewhere, the server's URL
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
     /// CSV with a column `voter`, and if you like `weight` and `key` (an Ed25519 key of the voter's own)
     #[arg(value_name = "VOTERS", requires = "out")]
     pub voters: Option<PathBuf>,
     /// File for the new credentials, one a line: hand each voter theirs
-    #[arg(long, value_name = "FILE", requires = "voters")]
+    #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// The voters are listed already and have not voted: give them new credentials for those that they lost
+    #[arg(long, requires = "voters", conflicts_with = "aliases")]
+    pub replace: bool,
+    /// List voters by random aliases: only --codes, which stays with you, says whose they are
+    #[arg(long, requires = "codes")]
+    pub aliases: bool,
+    /// Send what an attempt before, to the same --out, left in doubt: makes no new credentials
+    #[arg(long, requires = "out", conflicts_with_all = ["voters", "codes"])]
+    pub again: bool,
+    /// The registrar's key, if the election has one
+    #[arg(long, value_name = "FILE")]
+    pub registrar: Option<PathBuf>,
     /// CSV for the same credentials as codes that voters type into the pages; links too, with --server
     #[arg(long, value_name = "FILE", requires = "voters")]
     pub codes: Option<PathBuf>,
-    /// Begin the vote: no voters can be added afterwards
+    /// Begin the vote: voters can be added afterwards only if the election was set up --late
     #[arg(long)]
     pub open: bool,
     /// Where the election is held.
     #[command(flatten)]
     pub at: AtServer,
+}
+
+/// `hearith election deliver`.
+#[derive(Clone, Debug, Args)]
+#[command(group = clap::ArgGroup::new("way").required(true).args(["files", "letters", "smtp"]))]
+pub struct ElectionDeliver {
+    /// What `register` made: --codes for letters and e-mail, --out for files
+    #[arg(value_name = "CREDENTIALS")]
+    pub credentials: PathBuf,
+    /// Directory for a file with each voter's credential; made when missing
+    #[arg(long, value_name = "DIR")]
+    pub files: Option<PathBuf>,
+    /// PDF for a letter to each voter, with the code, and its link as a QR code
+    #[arg(long, value_name = "FILE")]
+    pub letters: Option<PathBuf>,
+    /// Settings of the mail server, in TOML; each voter gets an e-mail with the code and the link
+    #[arg(long, value_name = "FILE", requires = "addresses")]
+    pub smtp: Option<PathBuf>,
+    /// CSV with the columns `voter` and `email`
+    #[arg(long, value_name = "FILE", requires = "smtp")]
+    pub addresses: Option<PathBuf>,
+    /// File that notes to whom was sent: who is in it gets no second e-mail
+    #[arg(long, value_name = "FILE", requires = "smtp")]
+    pub sent: Option<PathBuf>,
+    /// What the election is called, for letters and e-mails
+    #[arg(long, default_value = "")]
+    pub title: String,
+    /// The language of letters and e-mails
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "en")]
+    pub language: Language,
+    /// Text in place of the usual one: {voter}, {title}, {code} and {link} stand for what they say
+    #[arg(long, value_name = "FILE")]
+    pub text: Option<PathBuf>,
+    /// A TrueType font to embed in letters, for names that Helvetica (Western European letters) cannot show
+    #[arg(long, value_name = "FILE", requires = "letters")]
+    pub font: Option<PathBuf>,
+}
+
+/// A language of texts for voters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// English
+    En,
+    /// German
+    De,
+    /// French
+    Fr,
+    /// Spanish
+    Es,
+}
+
+/// `hearith election result`.
+#[derive(Clone, Debug, Args)]
+pub struct ElectionResult {
+    /// The published record: a folder, or the URL of a server that shows it; it is verified first
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+    /// Root of the server's certificate, in PEM, if the system does not have it
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// File for a CSV table: contest, candidate, votes, percent, elected
+    #[arg(long, value_name = "FILE", required_unless_present = "pdf")]
+    pub csv: Option<PathBuf>,
+    /// File for a PDF to print
+    #[arg(long, value_name = "FILE")]
+    pub pdf: Option<PathBuf>,
+    /// The language of the PDF
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "en")]
+    pub language: Language,
+    /// A TrueType font to embed in the PDF, for names that Helvetica (Western European letters) cannot show
+    #[arg(long, value_name = "FILE", requires = "pdf")]
+    pub font: Option<PathBuf>,
 }
 
 /// `hearith election vote`.

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hearith_election::{Board, Body, Head, Kind, Lines, Receipt, Source, State, leaf_hash, read_tracker, tracker};
+use hearith_election::{
+    Board, Body, Change, Head, Kind, Lines, Receipt, Source, State, leaf_hash, read_tracker, tracker,
+};
 
 use super::office::{of, record, text};
+use super::verify::terms;
 use crate::args::ElectionAudit;
 use crate::engines::{print, print_json};
 use crate::failure::Failure;
@@ -133,13 +136,19 @@ fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Opt
     voters.sort_unstable();
     if session.json {
         let kinds: BTreeMap<&str, u64> = story.kinds.iter().map(|(kind, count)| (kind.name(), *count)).collect();
+        let change = |change: &Change| {
+            let Change { entry, late, replaced, voter } = change;
+            serde_json::json!({ "entry": entry, "late": late, "replaced": replaced, "voter": voter })
+        };
+        let changes: Vec<_> = state.changes().iter().map(change).collect();
         return print_json(&serde_json::json!({
             "election": state.election().id().to_string(), "phase": state.phase().name(), "entries": story.board.size(),
             "root": story.board.root().to_string(), "kinds": kinds, "voters": voters.len(), "voted": counted, "weight": weight,
-            "found": story.found, "compared": compared, "who_voted": command.voters.then_some(voters),
+            "found": story.found, "compared": compared, "who_voted": command.voters.then_some(voters), "changes": changes,
         }));
     }
     let mut text = format!("{}\nelection {}\n", state.election().manifest().title, state.election().id());
+    text += &terms(state);
     text += &format!("root     {} of {} entries\n", story.board.root(), story.board.size());
     text += &format!("phase    {}\n", state.phase());
     let kinds = story.kinds.iter().map(|(kind, count)| format!("  {kind:<10}{count:>10}\n"));
@@ -149,6 +158,11 @@ fn show(session: &Session, command: &ElectionAudit, story: &Story, compared: Opt
     if command.voters {
         let line = |(id, voted): &(&str, bool)| format!("{}  {id}\n", if *voted { "voted    " } else { "not voted" });
         text += &voters.iter().map(line).collect::<String>();
+        let change = |Change { entry, late, replaced, voter }: &Change| {
+            let what = if *replaced { "credential replaced" } else { "voter added" };
+            format!("entry {entry}: {what}{}: {voter}\n", if *late { " while voting went on" } else { "" })
+        };
+        text += &state.changes().iter().map(change).collect::<String>();
     }
     print(&text)
 }

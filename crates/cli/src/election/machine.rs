@@ -167,6 +167,9 @@ fn is_chosen(openings: &[Vec<Opened>], choices: &[Zeroizing<Vec<u32>>]) -> bool 
 /// What a machine is told of a contest.
 fn rules((number, contest): (usize, &Contest)) -> Result<Rules, Failure> {
     let marks = contest.marks();
+    if contest.blank && !matches!(contest.method, Method::Choose(Limit::Exactly(1) | Limit::AtMost(1))) {
+        return Err(Failure::new(format!("contest {number}: ballot machines take a blank vote for one vote in place")));
+    }
     let (least, most) = match contest.method {
         Method::Approval | Method::YesNo => (0, marks),
         Method::Choose(Limit::Exactly(k)) => (k as usize, k as usize),
@@ -201,7 +204,7 @@ mod tests {
 
     fn contest(method: Method, candidates: usize) -> Contest {
         let candidates = (0..candidates).map(|one| format!("candidate {one}")).collect();
-        Contest { candidates, method, title: "a contest".into() }
+        Contest::new("a contest", candidates, method)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The organiser's directory: two secret keys, what is voted on, and the record as it grows.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,8 @@ const RECORD: &str = "record";
 pub(super) struct Office {
     /// Voters have none.
     organiser: Option<Signer>,
+    /// Whoever lists voters, where that is not the organiser.
+    registrar: Option<Signer>,
     place: Place,
     name: String,
 }
@@ -53,15 +55,39 @@ impl Office {
         session.warn_of(&name(&path), record.state().election().key());
         Ok(Office {
             organiser: Some(organiser),
+            registrar: None,
             place: Place::Here { board, record: record.into() },
             name: name(&path),
         })
     }
 
-    /// The organiser's keys, and the record here or at a server.
+    /// The office of a registrar: in the organiser's directory, or at a server by its URL.
+    pub(super) fn open_for(
+        session: &Session,
+        place: &Path,
+        at: &AtServer,
+        registrar: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let registrar = registrar.map(|path| secret_key(path, Holder::Registrar)).transpose()?;
+        let mut office = Self::open_at(session, place, at)?;
+        office.registrar = registrar;
+        Ok(office)
+    }
+
+    /// Fails where voters are listed with another key than is here.
+    pub(super) fn check_lists(&self) -> Result<(), Failure> {
+        let own = self.registrar.as_ref().or(self.organiser.as_ref()).map(Signer::public);
+        if own.is_none_or(|own| own == self.state().election().registrar().to_bytes()) {
+            return Ok(());
+        }
+        Err(Failure::at(&self.name, "voters are listed with another key (--registrar names its file)"))
+    }
+
+    /// The organiser's keys, and the record here or at a server. Of a server's URL alone there are no keys.
     pub(super) fn open_at(session: &Session, folder: &Path, at: &AtServer) -> Result<Self, Failure> {
-        let Some(url) = &at.server else { return Self::open(session, folder) };
-        let organiser = secret_key(&folder.join(ORGANISER), Holder::Organiser)?;
+        let Some(url) = at.server.as_deref().or_else(|| url(folder)) else { return Self::open(session, folder) };
+        let key = folder.join(ORGANISER);
+        let organiser = self::url(folder).is_none().then(|| secret_key(&key, Holder::Organiser)).transpose()?;
         let client = client(url, at.ca.as_deref())?;
         let record = client.record().map_err(Failure::new)?;
         let (mut lines, mut board, mut state) = (Lines::new(&record), Board::default(), None);
@@ -75,9 +101,10 @@ impl Office {
         }
         let state = state.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
         Ok(Office {
-            organiser: Some(organiser),
+            organiser,
+            registrar: None,
             place: Place::There { client, state: state.into() },
-            name: url.clone(),
+            name: url.to_owned(),
         })
     }
 
@@ -87,7 +114,7 @@ impl Office {
         let client = client(url, ca)?;
         let election = election_at(session, &client, url)?;
         let state = Box::new(State::new(election));
-        Ok(Office { organiser: None, place: Place::There { client, state }, name: url.to_owned() })
+        Ok(Office { organiser: None, registrar: None, place: Place::There { client, state }, name: url.to_owned() })
     }
 
     /// Begins the record with an election's first entry.
@@ -98,6 +125,7 @@ impl Office {
         let record = Record::create(&path, first, session.policy, session.engine).map_err(|error| of(&path, error))?;
         Ok(Office {
             organiser: Some(organiser),
+            registrar: None,
             place: Place::Here { board, record: record.into() },
             name: name(&path),
         })
@@ -120,22 +148,40 @@ impl Office {
         tally.map_err(|error| Failure::at(&self.name, error))
     }
 
-    /// Enters what the organiser says.
-    pub(super) fn say(&mut self, body: Body) -> Result<(), Failure> {
-        let Some(organiser) = &self.organiser else {
-            return Err(Failure::at(&self.name, "only its organiser says that"));
+    /// Signs what an official says: the organiser, the registrar, or the board where the election has dates.
+    pub(super) fn signed(&self, body: Body) -> Result<Notice, Failure> {
+        let manifest = self.state().election().manifest();
+        let of_board = match body.kind() {
+            Kind::Open => manifest.opens.as_ref(),
+            Kind::Close => manifest.closes.as_ref(),
+            _ => None,
         };
-        let notice = Notice::signed(body, organiser);
+        let signer = match (of_board, &self.place) {
+            (Some(_), Place::Here { board, .. }) => Some(board),
+            (Some(date), Place::There { .. }) => {
+                let kind = body.kind();
+                return Err(Failure::at(&self.name, format!("'{kind}' comes at {date}: the board says it by itself")));
+            }
+            _ if matches!(body.kind(), Kind::Voters | Kind::Replace) && manifest.registrar.is_some() => {
+                self.registrar.as_ref()
+            }
+            _ => self.organiser.as_ref(),
+        };
+        let signer = signer.ok_or_else(|| Failure::at(&self.name, "only its organiser or registrar says that"))?;
+        Ok(Notice::signed(body, signer))
+    }
+
+    /// Enters what an official says.
+    pub(super) fn say(&mut self, body: Body) -> Result<(), Failure> {
+        let notice = self.signed(body)?;
         self.enter(notice).map(|_| ())
     }
 
-    /// Whether voters who were sent may be on the board, after that failed: a server's answer may have been lost.
-    pub(super) fn may_have_more_voters(&self) -> bool {
+    /// Whether an entry that was sent may be on the board, after that failed: a server's answer may have been lost.
+    pub(super) fn may_have_more(&self) -> bool {
         match &self.place {
             Place::Here { .. } => false,
-            Place::There { client, state } => {
-                client.election().map_or(true, |election| election.voters != state.voter_count())
-            }
+            Place::There { client, state } => client.election().map_or(true, |election| election.size != state.size()),
         }
     }
 
@@ -286,6 +332,13 @@ pub(super) fn text(path: &Path) -> Result<String, Failure> {
 pub(super) fn write_new(path: &Path, access: Access, text: &str) -> Result<(), Failure> {
     let mut output = Output::file(path, access, false)?;
     write(&mut output, text)?;
+    output.commit()
+}
+
+/// Writes a file of bytes that must not be there yet, whole or not at all.
+pub(super) fn write_new_bytes(path: &Path, access: Access, bytes: &[u8]) -> Result<(), Failure> {
+    let mut output = Output::file(path, access, false)?;
+    output.write_all(bytes).map_err(|error| Failure::writing(&name(path), error))?;
     output.commit()
 }
 

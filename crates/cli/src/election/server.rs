@@ -1,20 +1,23 @@
 //! `hearith election serve`, `backup`, `restore` and `repair-heads`.
 
+use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hearith_election::{Folder, Holder, Record, Source, canonical};
 use hearith_election_server::backup;
 use hearith_election_server::clients::{Proxies, ProxyHeader};
 use hearith_election_server::limits::Limits;
-use hearith_election_server::server::{Options, Server};
-use hearith_election_server::store::Store;
+use hearith_election_server::server::{Another, Options, Server};
+use hearith_election_server::store::{Location, Store};
 use hearith_election_server::tls::Tls;
+use serde::Deserialize;
 
-use super::office::{of, record_folder, secret_key};
+use super::office::{of, record_folder, secret_key, text};
 use crate::args::{ElectionBackup, ElectionLimits, ElectionRepairHeads, ElectionRestore, ElectionServe, NamedIn};
 use crate::engines::{print, print_json};
-use crate::failure::Failure;
+use crate::failure::{Failure, name};
 use crate::input::pem;
 use crate::interrupt;
 use crate::log;
@@ -42,6 +45,7 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
         policy: session.policy,
         engine: session.engine,
         limits: limits(&command.limits),
+        others: command.elections.as_deref().map(others).transpose()?.unwrap_or_default(),
     };
     let lines = log::start(session)?;
     let signals = interrupt::take_over().map_err(|error| Failure::because("cannot wait for signals", error))?;
@@ -61,6 +65,34 @@ pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Fa
     };
     serving::wait(signals, reload);
     log::end(&lines, server.stop())
+}
+
+/// Another election of a file; paths are as those of options.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    store: String,
+    board_key: PathBuf,
+    organiser: Option<String>,
+    last_head: Option<PathBuf>,
+    audit: Option<PathBuf>,
+}
+
+/// The elections of a file, by their names.
+fn others(path: &Path) -> Result<Vec<Another>, Failure> {
+    let table: BTreeMap<String, Entry> =
+        toml::from_str(&text(path)?).map_err(|error| Failure::at(name(path), error.message()))?;
+    let other = |(called, entry): (String, Entry)| -> Result<Another, Failure> {
+        let wrong = |what: String| Failure::at(name(path), format!("{called}: {what}"));
+        let store = entry.store.parse::<Location>().map_err(|error| wrong(error.to_string()))?;
+        let organiser =
+            entry.organiser.as_deref().map(|key| canonical::parse("a public key", &canonical::to_text(&key)));
+        let organiser = organiser.transpose().map_err(|_| wrong("'organiser' is no public key as base64url".into()))?;
+        let board = secret_key(&entry.board_key, Holder::Board)?;
+        let Entry { last_head, audit, .. } = entry;
+        Ok(Another { name: called.clone(), store, last_head, board, organiser, audit })
+    };
+    table.into_iter().map(other).collect()
 }
 
 /// The proxies that are believed.

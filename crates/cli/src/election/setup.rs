@@ -1,20 +1,15 @@
-//! `hearith election init`, `trustee-key`, `ceremony` and `register`.
+//! `hearith election init`, `trustee-key`, `registrar-key` and `ceremony`.
 
-use std::fs::File;
 use std::path::Path;
 
 use hearith_election::signature::PublicKey;
-use hearith_election::{
-    Body, Bytes, Contest, ElectionKey, Hash, Holder, MAX_VOTERS_AN_ENTRY, Manifest, Of, SecretKey, Signer, Trustees,
-    Voter, VoterCode, Voters, canonical,
-};
+use hearith_election::{Body, Bytes, Contest, ElectionKey, Holder, Manifest, SecretKey, Signer, Trustees, canonical};
 use hearith_paillier::{PrivateKey, Variant};
 use hearith_threshold::deal;
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 use super::office::{BOARD, DRAFT, ORGANISER, Office, of, secret_text, text, write_new};
-use crate::args::{ElectionCeremony, ElectionInit, ElectionRegister, ElectionTrusteeKey};
+use crate::args::{ElectionCeremony, ElectionInit, ElectionTrusteeKey};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::keygen::private_text;
@@ -28,16 +23,31 @@ use crate::shared_key::SharedKey;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Draft {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    about: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    closes: Option<String>,
     contests: Vec<Contest>,
+    #[serde(default)]
+    late: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    opens: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    registrar: Option<Bytes>,
     revoting: bool,
     title: String,
+    #[serde(default)]
+    trial: bool,
 }
 
 /// Makes the organiser's and the board's key.
 pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     let contests = canonical::parse("a list of contests", &text(&command.contests)?);
     let contests: Vec<Contest> = contests.map_err(|error| of(&command.contests, error))?;
-    let draft = Draft { contests, revoting: command.revoting, title: command.title.clone() };
+    let about = command.about.as_deref().map(text).transpose()?.map(|about| about.trim_end().to_owned());
+    let registrar = command.registrar.as_deref().map(public_key).transpose()?;
+    let ElectionInit { opens, closes, late, trial, revoting, title, .. } = command.clone();
+    let draft = Draft { about, closes, contests, late, opens, registrar, revoting, title, trial };
     let files = [ORGANISER, BOARD, DRAFT].map(|file| command.out.join(file));
     files.iter().try_for_each(|file| check_absent(file))?;
     let made = MadeDirectories::make(&command.out);
@@ -51,11 +61,19 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a trustee's key to sign with, on the trustee's own machine.
-pub(super) fn trustee_key(session: &Session, command: &ElectionTrusteeKey) -> Result<(), Failure> {
+/// A key of an option.
+fn public_key(text: &str) -> Result<Bytes, Failure> {
+    let wrong = |_| Failure::new("--registrar: no public half of a registrar's key");
+    let key: Bytes = canonical::parse("a public key", &canonical::to_text(&text.trim())).map_err(wrong)?;
+    PublicKey::new("the registrar's", &key).map_err(wrong)?;
+    Ok(key)
+}
+
+/// Makes a trustee's or a registrar's key to sign with, on a machine of their own.
+pub(super) fn signing_key(session: &Session, command: &ElectionTrusteeKey, holder: Holder) -> Result<(), Failure> {
     check_absent(&command.out)?;
     let signer = Signer::generate().map_err(|error| of(&command.out, error))?;
-    write_new(&command.out, Access::Owner, &SecretKey::of_office(Holder::Trustee, &signer).to_line())?;
+    write_new(&command.out, Access::Owner, &SecretKey::of_office(holder, &signer).to_line())?;
     let public = base64(&signer.public());
     match session.json {
         true => print_json(&serde_json::json!({ "public": public })),
@@ -103,9 +121,23 @@ pub(super) fn ceremony(session: &Session, command: &ElectionCeremony) -> Result<
         _ => Vec::new(),
     };
     let manifest = |key: &PrivateKey, trustees| -> Result<Manifest, Failure> {
-        let Draft { contests, revoting, title } = draft;
+        let Draft { about, closes, contests, late, opens, registrar, revoting, title, trial } = draft;
         let key = ElectionKey::new(key).map_err(Failure::new)?;
-        Ok(Manifest { board, contests, key, organiser, revoting, title, trustees })
+        Ok(Manifest {
+            about,
+            board,
+            closes,
+            contests,
+            key,
+            late,
+            opens,
+            organiser,
+            registrar,
+            revoting,
+            title,
+            trial,
+            trustees,
+        })
     };
     let choose = |file: &str| session.passphrases.is_given().then(|| session.passphrases.choose(file)).transpose();
     let first = match command.shares {
@@ -151,101 +183,4 @@ pub(super) fn ceremony(session: &Session, command: &ElectionCeremony) -> Result<
 fn check(session: &Session, manifest: &Manifest) -> Result<(), Failure> {
     let checked = hearith_election::Election::new(manifest.clone(), session.policy, session.engine);
     checked.map(|_| ()).map_err(Failure::new)
-}
-
-/// Lists voters, makes their credentials, begins the vote.
-pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<(), Failure> {
-    let mut office = Office::open_at(session, &command.office, &command.at)?;
-    let id = office.state().election().id();
-    if let (Some(path), Some(out)) = (&command.voters, &command.out) {
-        let Registered { voters, credentials, codes } = read_voters(path, id, command.at.server.as_deref())?;
-        check_absent(out)?;
-        command.codes.as_deref().map_or(Ok(()), check_absent)?;
-        let count = voters.len();
-        let entries: Vec<Body> = voters
-            .chunks(MAX_VOTERS_AN_ENTRY)
-            .map(|voters| Body::Voters(Voters { election: id, voters: voters.to_vec() }))
-            .collect();
-        // Credentials first: a voter on the list whose credential nobody has could not vote.
-        write_new(out, Access::Owner, credentials.trim_end())?;
-        if let Some(path) = &command.codes {
-            write_new(path, Access::Owner, codes.trim_end()).inspect_err(|_| _ = std::fs::remove_file(out))?;
-        }
-        let secrets = [Some(out), command.codes.as_ref()];
-        for (number, entry) in entries.into_iter().enumerate() {
-            if let Err(failure) = office.say(entry) {
-                if number > 0 || office.may_have_more_voters() {
-                    let kept = "some of these voters may be on the board: their credentials are kept";
-                    return Err(failure.noting(kept));
-                }
-                secrets.into_iter().flatten().for_each(|path| _ = std::fs::remove_file(path));
-                return Err(failure);
-            }
-        }
-        print(&format!("{count} voters\n"))?;
-    }
-    if command.open {
-        office.say(Body::Open(Of { election: id }))?;
-        print("voting is open\n")?;
-    }
-    office.sign_head()
-}
-
-/// Voters of a table, with their new credentials.
-struct Registered {
-    voters: Vec<Voter>,
-    /// A line each.
-    credentials: Zeroizing<String>,
-    /// The same as codes: a CSV table.
-    codes: Zeroizing<String>,
-}
-
-/// Reads voters, and makes credentials for those who have no key of their own; codes have links into the pages of a server.
-fn read_voters(path: &Path, election: Hash, server: Option<&str>) -> Result<Registered, Failure> {
-    let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
-    let mut table = csv::Reader::from_reader(file);
-    let at = |error: csv::Error| Failure::at(name(path), error);
-    let header = table.headers().map_err(at)?.clone();
-    let column = |called: &str| header.iter().position(|name| name == called);
-    let Some(id) = column("voter") else { return Err(Failure::at(name(path), "there is no column 'voter'")) };
-    if let Some(other) = header.iter().find(|name| !["voter", "weight", "key"].contains(name)) {
-        return Err(Failure::at(name(path), format!("a column '{other}' is none of voter, weight and key")));
-    }
-    let (weight, key) = (column("weight"), column("key"));
-    // With room for all lines from the start, so that no copy of a secret is left behind.
-    let lines = std::fs::metadata(path).map_or(0, |metadata| metadata.len() as usize);
-    let (mut voters, mut credentials) = (Vec::new(), Zeroizing::new(String::with_capacity(400 * lines + 1024)));
-    let each = 128 + server.map_or(0, str::len);
-    let mut codes = Zeroizing::new(String::with_capacity((each + 2) * lines + 1024));
-    codes.push_str(if server.is_some() { "voter,code,link\n" } else { "voter,code\n" });
-    for (row, record) in table.records().enumerate() {
-        let record = record.map_err(at)?;
-        let wrong = |what: &str| Failure::at(name(path), format!("row {}: {what}", row + 1));
-        let cell = |column: Option<usize>| column.and_then(|column| record.get(column)).filter(|cell| !cell.is_empty());
-        let id = record.get(id).unwrap_or_default().to_owned();
-        let weight = cell(weight).map_or(Ok(1), str::parse).map_err(|_| wrong("the weight is no whole number"))?;
-        let key = match cell(key) {
-            Some(key) => canonical::parse("a public key", &canonical::to_text(&key))
-                .map_err(|_| wrong("the key is not base64url"))?,
-            None => {
-                let made = VoterCode::generate().and_then(|code| Ok((code.signer(&election)?, code)));
-                let (signer, code) = made.map_err(Failure::new)?;
-                credentials.push_str(&SecretKey::of_voter(election, &id, &signer).to_line());
-                credentials.push('\n');
-                let parts = ["\"", &id.replace('"', "\"\""), "\",", &code.shown()];
-                parts.into_iter().for_each(|part| codes.push_str(part));
-                if let Some(server) = server {
-                    let link = [",", server.trim_end_matches('/'), "/#/vote/", &code.in_link()];
-                    link.into_iter().for_each(|part| codes.push_str(part));
-                }
-                codes.push('\n');
-                signer.public()
-            }
-        };
-        voters.push(Voter { id, key, weight });
-    }
-    if voters.is_empty() {
-        return Err(Failure::at(name(path), "there are no voters"));
-    }
-    Ok(Registered { voters, credentials, codes })
 }

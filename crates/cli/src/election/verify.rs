@@ -1,6 +1,6 @@
 //! `hearith election verify`.
 
-use hearith_election::{Report, Source, Step, verify};
+use hearith_election::{Report, Source, State, Step, verify};
 
 use super::office::{of, record};
 use super::outcome::print_outcome;
@@ -65,6 +65,7 @@ fn show(session: &Session, report: &Report) -> Result<(), Failure> {
     let mut text = String::new();
     if let Some(state) = &report.state {
         text += &format!("{}\nelection {}\n", state.election().manifest().title, state.election().id());
+        text += &terms(state);
     }
     text += &format!("root     {} of {} entries\n", report.root, report.size);
     for (step, check) in &report.checks {
@@ -76,6 +77,28 @@ fn show(session: &Session, report: &Report) -> Result<(), Failure> {
         text += &format!("{step:<11}{verdict}\n");
     }
     print(&text)
+}
+
+/// What else the election says of itself, and changes of its list of voters that everybody should see.
+pub(super) fn terms(state: &State) -> String {
+    let manifest = state.election().manifest();
+    let mut text = String::new();
+    if manifest.trial {
+        text += "trial    its result binds nobody\n";
+    }
+    for (what, date) in [("opens", &manifest.opens), ("closes", &manifest.closes)] {
+        text += &date.as_ref().map_or_else(String::new, |date| format!("{what:<9}{date}, by the board\n"));
+    }
+    if manifest.registrar.is_some() {
+        text += "voters   listed by a registrar\n";
+    }
+    for (what, replaced) in [("voters added while voting went on", false), ("credentials replaced", true)] {
+        let count = state.changes().iter().filter(|change| change.replaced == replaced).count();
+        if count > 0 {
+            text += &format!("changes  {what}: {count}\n");
+        }
+    }
+    text
 }
 
 /// What is counted in a check.

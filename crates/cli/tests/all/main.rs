@@ -14,6 +14,8 @@ mod dghv;
 mod election;
 #[cfg(feature = "election")]
 mod election_server;
+#[cfg(feature = "election")]
+mod election_terms;
 mod expressions;
 mod formats;
 mod inputs;

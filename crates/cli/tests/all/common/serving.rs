@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
@@ -106,6 +108,127 @@ impl LyingProxy {
         let mut there = TcpStream::connect(service)?;
         write!(there, "GET {path} HTTP/1.1\r\nHost: {service}\r\nConnection: close\r\n\r\n")?;
         std::io::copy(&mut there, &mut stream).map(|_| ())
+    }
+}
+
+/// Somebody between a service and its clients, who loses what the service answers to what is sent, or the sending itself.
+pub struct LosingProxy;
+
+impl LosingProxy {
+    /// Starts one before a service, and gives its URL. `delivers` says whether what is sent reaches the service.
+    pub fn start(service: &str, delivers: bool) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (url, service) = (format!("http://{}", listener.local_addr().unwrap()), service.to_owned());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let _ = Self::answer(stream.unwrap(), &service, delivers);
+            }
+        });
+        url
+    }
+
+    fn answer(mut stream: TcpStream, service: &str, delivers: bool) -> std::io::Result<()> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head)? == 0 {
+                return Ok(());
+            }
+        }
+        for line in head.to_ascii_lowercase().lines() {
+            if let Some(bytes) = line.strip_prefix("content-length: ") {
+                length = bytes.parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        let sends = head.starts_with("POST");
+        if sends && !delivers {
+            return Ok(());
+        }
+        let mut there = TcpStream::connect(service)?;
+        // One request a connection, whatever the client would like.
+        let lines = head.trim_end().lines().filter(|line| !line.to_ascii_lowercase().starts_with("connection:"));
+        let lines: Vec<&str> = lines.collect();
+        write!(there, "{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"))?;
+        there.write_all(&body)?;
+        let mut answer = Vec::new();
+        there.read_to_end(&mut answer)?;
+        if sends { Ok(()) } else { stream.write_all(&answer) }
+    }
+}
+
+/// A mail server on this machine (RFC 5321, as much as it takes), which keeps what it gets.
+pub struct MailServer {
+    pub port: u16,
+    taken: Arc<Mutex<Vec<String>>>,
+    refuses: Arc<AtomicBool>,
+}
+
+impl MailServer {
+    /// Starts one that refuses an address for good.
+    pub fn start(refused: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (taken, refuses) = (Arc::<Mutex<Vec<String>>>::default(), Arc::new(AtomicBool::new(true)));
+        let (kept, strict) = (taken.clone(), refuses.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let refused = strict.load(Ordering::SeqCst).then_some(refused);
+                let _ = Self::answer(stream.unwrap(), &kept, refused);
+            }
+        });
+        MailServer { port, taken, refuses }
+    }
+
+    /// Refuses nobody from now on.
+    pub fn relent(&self) {
+        self.refuses.store(false, Ordering::SeqCst);
+    }
+
+    /// What came: each address on a line of its own, then the e-mail.
+    pub fn taken(&self) -> Vec<String> {
+        self.taken.lock().unwrap().clone()
+    }
+
+    fn answer(mut stream: TcpStream, taken: &Mutex<Vec<String>>, refused: Option<&str>) -> std::io::Result<()> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let mut mail = String::new();
+        stream.write_all(b"220 here\r\n")?;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            let word = line.get(..4).unwrap_or_default().to_ascii_uppercase();
+            let answer = match word.as_str() {
+                "EHLO" | "MAIL" | "RSET" | "NOOP" => "250 yes",
+                "RCPT" => {
+                    let address = line.split(['<', '>']).nth(1).unwrap_or_default();
+                    mail = format!("{address}\n");
+                    if refused == Some(address) { "550 nobody here" } else { "250 yes" }
+                }
+                "DATA" => {
+                    stream.write_all(b"354 go on\r\n")?;
+                    loop {
+                        let mut line = String::new();
+                        reader.read_line(&mut line)?;
+                        if line == ".\r\n" {
+                            break;
+                        }
+                        mail.push_str(&line);
+                    }
+                    taken.lock().unwrap().push(mail.clone());
+                    "250 kept"
+                }
+                "QUIT" => {
+                    stream.write_all(b"221 bye\r\n")?;
+                    return Ok(());
+                }
+                _ => "502 no",
+            };
+            stream.write_all(format!("{answer}\r\n").as_bytes())?;
+        }
     }
 }
 

@@ -1,0 +1,64 @@
+//! Who is elected by the votes: so many as the contest has seats, and nobody by lot. The pages say the same.
+
+use hearith_election::{Contest, Limit, Method};
+
+/// What the votes of a contest decide.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Elected {
+    /// Candidates with the most votes, as many as there are seats, in the ballot's order.
+    pub(super) elected: Vec<usize>,
+    /// Those with equally many votes for the seats that are left.
+    pub(super) tied: Vec<usize>,
+}
+
+/// Seats of a contest: as many as a voter may choose; approval is for one.
+fn seats(contest: &Contest) -> usize {
+    match contest.method {
+        Method::Choose(Limit::AtMost(k) | Limit::Exactly(k)) => k as usize,
+        Method::Approval | Method::Plurality | Method::YesNo => 1,
+    }
+}
+
+/// Who has the most votes. Candidates without a vote are never elected, nor tied, and the blank vote is no candidate.
+pub(super) fn elected(contest: &Contest, votes: &[u64]) -> Elected {
+    let candidates = votes.len() - usize::from(contest.blank);
+    let places = seats(contest);
+    let mut counts: Vec<u64> = votes[..candidates].iter().copied().filter(|&count| count > 0).collect();
+    counts.sort_unstable_by(|one, other| other.cmp(one));
+    let at = |place: usize| counts.get(place).copied().unwrap_or(0);
+    let (last, next) = (at(places - 1), at(places));
+    let tie = last > 0 && last == next;
+    let those =
+        |fits: &dyn Fn(u64) -> bool| (0..candidates).filter(|&one| votes[one] > 0 && fits(votes[one])).collect();
+    Elected {
+        elected: those(&|count| if tie { count > last } else { count >= last }),
+        tied: if tie { those(&|count| count == last) } else { Vec::new() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_votes_win_and_ties_stay_open() {
+        let contest = |method, candidates: usize| {
+            Contest::new("a contest", (0..candidates).map(|one| format!("candidate {one}")).collect(), method)
+        };
+        let two = contest(Method::Choose(Limit::Exactly(2)), 4);
+        for (votes, expected, tied) in [
+            ([5, 3, 2, 0], vec![0, 1], vec![]),
+            ([3, 5, 3, 0], vec![1], vec![0, 2]),
+            ([3, 3, 3, 0], vec![], vec![0, 1, 2]),
+            ([0, 4, 0, 0], vec![1], vec![]),
+            ([0, 0, 0, 0], vec![], vec![]),
+            ([2, 2, 1, 1], vec![0, 1], vec![]),
+        ] {
+            assert_eq!(elected(&two, &votes), Elected { elected: expected, tied }, "{votes:?}");
+        }
+        // Nobody is not elected, however many vote for nobody.
+        let blank = Contest { blank: true, ..contest(Method::Plurality, 3) };
+        assert_eq!(elected(&blank, &[2, 1, 9]), Elected { elected: vec![0], tied: vec![] });
+        assert_eq!(elected(&blank, &[1, 1, 9]), Elected { elected: vec![], tied: vec![0, 1] });
+    }
+}

@@ -1,0 +1,161 @@
+//! `hearith election result`: a verified result as a table, or as a page to print.
+
+use hearith_election::{Contest, Outcome, Report, State};
+
+use super::elected::elected;
+use super::letters::{Words, filled, words};
+use super::office::{record, write_new_bytes};
+use super::pdf::Document;
+use super::verify::verified;
+use crate::args::ElectionResult;
+use crate::engines::print;
+use crate::failure::{Failure, name};
+use crate::output::Access;
+use crate::pair::check_absent;
+use crate::session::Session;
+
+/// Verifies a record, and writes its result.
+pub(super) fn run(session: &Session, command: &ElectionResult) -> Result<(), Failure> {
+    let (source, place) = record(&command.record, command.ca.as_deref())?;
+    for out in [&command.csv, &command.pdf].into_iter().flatten() {
+        check_absent(out)?;
+    }
+    let report = verified(session, &*source, &place)?;
+    let (Some(state), Some(result)) = (&report.state, report.result()) else {
+        return Err(Failure::at(place, "there is no result yet"));
+    };
+    if let Some(out) = &command.csv {
+        write_new_bytes(out, Access::Usual, &table(state, result)?)?;
+        print(&format!("{}\n", name(out)))?;
+    }
+    if let Some(out) = &command.pdf {
+        write_new_bytes(out, Access::Usual, &page(command, &report, state, result)?)?;
+        print(&format!("{}\n", name(out)))?;
+    }
+    Ok(())
+}
+
+/// What a candidate is at the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Elected,
+    Tied,
+    Blank,
+    Other,
+}
+
+fn fates(contest: &Contest, votes: &[u64]) -> Vec<Fate> {
+    let found = elected(contest, votes);
+    let fate = |candidate: usize| match candidate {
+        _ if contest.blank && candidate + 1 == votes.len() => Fate::Blank,
+        _ if found.elected.contains(&candidate) => Fate::Elected,
+        _ if found.tied.contains(&candidate) => Fate::Tied,
+        _ => Fate::Other,
+    };
+    (0..votes.len()).map(fate).collect()
+}
+
+/// A part of a whole in per cent, with one digit after the point; of nothing it is 0.
+fn percent(part: u64, whole: u64) -> String {
+    let thousandths = if whole == 0 { 0 } else { (u128::from(part) * 2000 / u128::from(whole)).div_ceil(2) };
+    format!("{}.{}", thousandths / 10, thousandths % 10)
+}
+
+/// A row a candidate (RFC 4180): `contest,candidate,votes,percent,outcome`. Names that a table would take for formulas have
+/// an apostrophe before them.
+fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
+    let weight = state.counted().1;
+    let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    let failed = |error: csv::Error| Failure::because("the table cannot be written", error);
+    table.write_record(["contest", "candidate", "votes", "percent", "outcome"]).map_err(failed)?;
+    for (contest, votes) in state.election().contests().iter().zip(&result.contests) {
+        for ((candidate, &count), fate) in contest.candidates.iter().zip(votes).zip(fates(contest, votes)) {
+            let outcome = match fate {
+                Fate::Elected => "elected",
+                Fate::Tied => "tied",
+                Fate::Blank => "blank",
+                Fate::Other => "",
+            };
+            let (title, candidate) = (plain(&contest.title), plain(candidate));
+            let row = [&title, &candidate, &count.to_string(), &percent(count, weight), outcome];
+            table.write_record(row).map_err(failed)?;
+        }
+    }
+    table.into_inner().map_err(|_| Failure::new("the table cannot be written"))
+}
+
+/// A name that no table takes for a formula.
+fn plain(name: &str) -> String {
+    if name.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{name}") } else { name.to_owned() }
+}
+
+/// The result on paper.
+fn page(command: &ElectionResult, report: &Report, state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
+    let (words, manifest) = (words(command.language), state.election().manifest());
+    let ((counted, weight), voters) = (state.counted(), state.voter_count());
+    let mut document = Document::new(command.font.as_deref())?;
+    document.text(&manifest.title, 18.0)?;
+    document.space(10.0);
+    if manifest.trial {
+        document.text(words.trial, 13.0)?;
+        document.space(10.0);
+    }
+    let [voted, all, of] = [counted, voters, weight].map(|number| number.to_string());
+    document.text(&filled(words.turnout, &[("voted", &voted), ("voters", &all), ("weight", &of)]), 11.0)?;
+    for (contest, votes) in state.election().contests().iter().zip(&result.contests) {
+        section(&mut document, &words, contest, votes, weight)?;
+    }
+    document.space(16.0);
+    let (id, root, size) = (state.election().id().to_string(), report.root.to_string(), report.size.to_string());
+    document.text(&filled(words.verified, &[("id", &id), ("root", &root), ("size", &size)]), 8.0)?;
+    document.end_page();
+    Ok(document.finish(&manifest.title))
+}
+
+fn section(
+    document: &mut Document,
+    words: &Words,
+    contest: &Contest,
+    votes: &[u64],
+    weight: u64,
+) -> Result<(), Failure> {
+    document.space(16.0);
+    document.text(&contest.title, 13.0)?;
+    document.space(4.0);
+    let yes_no = contest.method == hearith_election::Method::YesNo;
+    for ((candidate, &count), fate) in contest.candidates.iter().zip(votes).zip(fates(contest, votes)) {
+        let outcome = match fate {
+            Fate::Elected if yes_no => words.most,
+            Fate::Elected => words.elected,
+            Fate::Tied => words.tie,
+            Fate::Blank => words.blank,
+            Fate::Other => "",
+        };
+        document.text(candidate, 11.0)?;
+        let (count, part) = (format!("{count} {}", words.votes), format!("{} %", percent(count, weight)));
+        document.row(&[(count.as_str(), 20.0), (part.as_str(), 150.0), (outcome, 220.0)], 10.0)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_rounded_and_formulas_are_none() {
+        for (part, whole, expected) in [
+            (1, 3, "33.3"),
+            (2, 3, "66.7"),
+            (1, 1, "100.0"),
+            (0, 0, "0.0"),
+            (1, 2000, "0.1"),
+            (1, 16, "6.3"),
+            (1, 2001, "0.0"),
+        ] {
+            assert_eq!(percent(part, whole), expected, "{part} of {whole}");
+        }
+        assert_eq!(plain("=1+1"), "'=1+1");
+        assert_eq!(plain("Ada-Lovelace"), "Ada-Lovelace");
+    }
+}

@@ -1,0 +1,250 @@
+//! What organisers need besides: dates, registrars, lost answers and credentials, letters, e-mails, results on paper.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::common::serving::{LosingProxy, MailServer, Service};
+use crate::common::{Place, Run};
+
+const CONTESTS: &str = r#"[{ "about": "For two years.", "blank": true, "candidates": ["Ada", "=Bo", "nobody"],
+  "details": [{ "link": "https://example.org/ada" }, {}, {}], "method": { "choose": { "exactly": 1 } },
+  "shuffled": true, "title": "Chair" }]"#;
+const SERVE: &str = "election serve --store sqlite:board.db --board-key club/board.json";
+
+/// An election with its first entry, in `club`.
+fn begun(options: &str) -> Place {
+    let place = Place::new();
+    place.write("contests.json", CONTESTS);
+    place.write("voters.csv", "voter\nann\nben\ncleo\n");
+    place.ok(&format!("election init --title Club --contests contests.json --out club {options}"));
+    place.ok("election ceremony club --bits 512 --out secret");
+    place
+}
+
+fn vote(place: &Place, at: &str, credential: &str, voter: &str, candidate: &str) -> Run {
+    place.run(&format!("election vote {at} --credential {credential} --voter {voter} --choose Chair={candidate}"))
+}
+
+fn cast(run: Run) {
+    assert!(run.text().starts_with("cast: entry "), "{}{}", run.text(), run.stderr);
+}
+
+#[test]
+fn an_election_is_held_at_its_dates() {
+    let place = begun("--opens 2020-01-01T00:00:00Z --closes 9999-01-01T00:00:00Z --trial");
+    place.ok("election register club voters.csv --out credentials --open");
+    cast(vote(&place, "club", "credentials", "ann", "Ada"));
+    place.fails("election tally club", "club/record: voting ends later");
+    let said = place.ok("election verify club").text();
+    for line in ["trial    its result binds nobody\n", "opens    2020-01-01T00:00:00Z, by the board\n"] {
+        assert!(said.contains(line), "{said}");
+    }
+    let place = begun("--closes 2020-01-01T00:00:00Z");
+    place.ok("election register club voters.csv --out credentials --open");
+    let late = vote(&place, "club", "credentials", "ann", "Ada");
+    late.failed("a late ballot", "club/record: voting has ended");
+    place.ok("election tally club");
+    place.ok("election verify club");
+    let early = begun("--opens 9999-01-01T00:00:00Z");
+    early.fails("election register club voters.csv --out credentials --open", "club/record: voting begins later");
+    let dates = "--opens 2026-11-20T08:00:00Z --closes 2026-11-20T08:00:00Z";
+    place.ok(&format!("election init --title Club --contests contests.json --out other {dates}"));
+    place.fails("election ceremony other --bits 512 --out third", "the election cannot be: it closes before it opens");
+}
+
+#[test]
+fn a_registrar_lists_voters_and_the_organiser_does_not() {
+    let place = Place::new();
+    let public = place.ok("election registrar-key --out registrar.json").text();
+    let place_of = begun(&format!("--late --registrar {}", public.trim()));
+    fs::copy(place.file("registrar.json"), place_of.file("registrar.json")).unwrap();
+    let place = place_of;
+    place.ok("election restore --store sqlite:board.db club");
+    let service = Service::of(&place, SERVE);
+    let url = service.url.clone();
+    let register = format!("election register club voters.csv --out credentials --server {url}");
+    place.fails(&register, &format!("{url}: voters are listed with another key"));
+    assert!(!place.files().contains(&"credentials".to_owned()));
+    let register = format!("election register {url} voters.csv --registrar registrar.json");
+    place.ok(&format!("{register} --out credentials --codes codes.csv --aliases"));
+    // The board has aliases, in an order that tells nothing; the table of codes has the names.
+    let codes = place.read("codes.csv");
+    assert!(codes.starts_with("voter,name,code,link\n") && codes.contains(",\"ann\","), "{codes}");
+    let board = place.read("credentials");
+    assert!(board.contains("\"voter\":\"voter ") && !board.contains("ann"));
+    assert!(!place.ok(&format!("election audit {url} --voters")).text().contains("ann"));
+    place.ok(&format!("election register club --open --server {url}"));
+    // Somebody comes late, and loses the credential.
+    place.write("late.csv", "voter\ndora\n");
+    let late = format!("election register {url} late.csv --registrar registrar.json");
+    place.ok(&format!("{late} --out dora"));
+    place.ok(&format!("{late} --replace --out again"));
+    vote(&place, &url, "dora", "dora", "Ada").failed("a lost credential", &format!("{url}: the signature"));
+    cast(vote(&place, &url, "again", "dora", "nobody"));
+    place.fails(&format!("{late} --replace --out third"), &format!("{url}: voter 0 of the entry: the voter has voted"));
+    assert!(!place.files().iter().any(|file| file.starts_with("third")), "{:?}", place.files());
+    let said = place.ok(&format!("election audit {url} --voters")).text();
+    assert!(said.contains(": voter added while voting went on: dora\n"), "{said}");
+    assert!(said.contains(": credential replaced while voting went on: dora\n"), "{said}");
+    let said = place.ok(&format!("election verify {url}")).text();
+    assert!(said.contains("changes  credentials replaced: 1\n") && said.contains("voters   listed by a registrar\n"));
+    assert_eq!(service.end("-TERM"), Some(0));
+}
+
+#[test]
+fn a_lost_answer_makes_no_second_credentials() {
+    let place = begun("");
+    place.ok("election restore --store sqlite:board.db club");
+    let service = Service::of(&place, SERVE);
+    let url = service.url.clone();
+    let register = "election register club --out credentials";
+    // The request itself is lost: nobody is on the board, and no secret is left.
+    let proxy = LosingProxy::start(&service.address, false);
+    let run = place.run(&format!("{register} voters.csv --codes codes.csv --server {proxy}"));
+    run.failed("a lost request", &format!("{proxy}: cannot connect"));
+    assert!(!place.files().iter().any(|file| file.starts_with("c") && file != "club" && file != "contests.json"));
+    // The server takes the voters, and its answer is lost.
+    let proxy = LosingProxy::start(&service.address, true);
+    let run = place.run(&format!("{register} voters.csv --codes codes.csv --server {proxy}"));
+    run.failed("a lost answer", &format!("{proxy}: cannot connect"));
+    assert!(run.stderr.contains("their credentials are kept"), "{}", run.stderr);
+    let kept = place.read("credentials");
+    assert_eq!(kept.lines().count(), 3);
+    for secret in ["credentials", "codes.csv", "credentials.pending"] {
+        assert_eq!(fs::metadata(place.file(secret)).unwrap().permissions().mode() & 0o777, 0o600, "{secret}");
+    }
+    // No second set over the first.
+    place.fails(&format!("{register} voters.csv --server {url}"), "credentials: ");
+    let run = place.ok(&format!("{register} --again --server {url}"));
+    assert_eq!(run.text(), "0 entries sent\n");
+    assert!(!place.files().contains(&"credentials.pending".to_owned()));
+    assert_eq!(place.read("credentials"), kept);
+    place.ok(&format!("election register club --open --server {url}"));
+    for voter in ["ann", "ben", "cleo"] {
+        cast(vote(&place, &url, "credentials", voter, "Ada"));
+    }
+    // What the board does not have is sent.
+    let second = begun("");
+    second.ok("election restore --store sqlite:board.db club");
+    let server = Service::of(&second, SERVE);
+    let proxy = LosingProxy::start(&server.address, true);
+    let _ = second.run(&format!("{register} voters.csv --server {proxy}"));
+    let pending = second.read("credentials.pending");
+    assert_eq!(server.end("-TERM"), Some(0));
+    second.ok("election restore --store sqlite:other.db club");
+    let server = Service::of(&second, &SERVE.replace("board.db", "other.db"));
+    assert_eq!(pending.lines().count(), 1);
+    let run = second.ok(&format!("{register} --again --server {}", server.url));
+    assert_eq!(run.text(), "1 entries sent\n");
+}
+
+#[test]
+fn results_are_written_as_tables_and_pages() {
+    let place = begun("--late");
+    place.ok("election register club voters.csv --out credentials --open");
+    for (voter, candidate) in [("ann", "=Bo"), ("ben", "nobody"), ("cleo", "nobody")] {
+        cast(vote(&place, "club", "credentials", voter, candidate));
+    }
+    place.ok("election tally club");
+    place.fails("election result club --csv result.csv", "club/record: there is no result yet");
+    place.ok("election finish club --key secret/private.json");
+    place.ok("election result club --csv result.csv --pdf result.pdf --language fr");
+    let expected = "contest,candidate,votes,percent,outcome\r\nChair,Ada,0,0.0,\r\nChair,'=Bo,1,33.3,elected\r\n\
+                    Chair,nobody,2,66.7,blank\r\n";
+    assert_eq!(place.read("result.csv"), expected);
+    let pdf = fs::read(place.file("result.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-1.7") && pdf.ends_with(b"%%EOF"));
+    // In WinAnsiEncoding, of which the letters of ASCII are those of the text.
+    for text in ["(Chair)", "(=Bo)", "(1 voix)", "(vote blanc)"] {
+        assert!(pdf.windows(text.len()).any(|part| part == text.as_bytes()), "{text}");
+    }
+    place.fails("election result club --csv result.csv", "result.csv: ");
+    let board = "club/record/board/00000000.jsonl";
+    place.write(board, place.read(board).replace("\"cleo\"", "\"chloe\""));
+    let run = place.run("election result club --csv other.csv");
+    assert_eq!(run.status, Some(1), "{}", run.stderr);
+    assert!(!place.files().contains(&"other.csv".to_owned()));
+}
+
+/// Credentials as codes, with links.
+fn with_codes() -> Place {
+    let place = begun("");
+    let text = "voter,code,link\r\n\"ann\",\"aaaq eaye auda ocaj bifq ydio b46j\",\"https://vote.example/#/vote/aaaqeaye\"\r\n\
+                \"Zoë \"\"Z\"\" Li\",\"bbbb eaye auda ocaj bifq ydio b46j\",\"https://vote.example/#/vote/bbbbeaye\"\r\n";
+    place.write("codes.csv", text);
+    place
+}
+
+#[test]
+fn credentials_are_handed_out_on_paper_and_as_files() {
+    let place = with_codes();
+    let run = place.ok("election deliver codes.csv --title Club --letters letters.pdf");
+    assert_eq!(run.text(), "2 letters\n");
+    let pdf = fs::read(place.file("letters.pdf")).unwrap();
+    let has = |text: &[u8]| pdf.windows(text.len()).any(|part| part == text);
+    assert!(
+        has(b"/Count 2") && has(b"(aaaq eaye auda ocaj bifq ydio b46j)") && has(b"(Address: https://vote.example)")
+    );
+    assert!(has(b"(For Zo\xeb \"Z\" Li)") || has(b"466F72205A6FEB"), "a name in WinAnsiEncoding");
+    // Black squares of the QR codes.
+    assert!(pdf.windows(4).filter(|part| part == b" re\n").count() > 400);
+    assert_eq!(fs::metadata(place.file("letters.pdf")).unwrap().permissions().mode() & 0o777, 0o600);
+    place.write("codes.csv", "voter,code\nŁukasz,aaaa\n");
+    let wrong = "'Ł' (U+0141) is not in Helvetica: --font names a TrueType font that has it";
+    place.fails("election deliver codes.csv --letters other.pdf", wrong);
+    place.write("font.ttf", "no font");
+    place.fails("election deliver codes.csv --letters other.pdf --font font.ttf", "font.ttf: not a TrueType font");
+    place.write("codes.csv", "voter,code\n");
+    place.fails("election deliver codes.csv --letters other.pdf", "codes.csv: there are no codes");
+    place.ok("election register club voters.csv --out credentials");
+    assert_eq!(place.ok("election deliver credentials --files each").text(), "3 files\n");
+    let lines = place.read("credentials");
+    for (line, file) in lines.lines().zip(["0001-ann.json", "0002-ben.json", "0003-cleo.json"]) {
+        assert_eq!(place.read(&format!("each/{file}")).trim_end(), line);
+        assert_eq!(fs::metadata(place.file(&format!("each/{file}"))).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn credentials_are_sent_by_mail_once_to_each() {
+    let place = with_codes();
+    place.write("members.csv", "voter,email\nann,ann@example.org\n\"Zoë \"\"Z\"\" Li\",zoe@example.org\n");
+    let server = MailServer::start("zoe@example.org");
+    let settings = |security: &str| {
+        format!(
+            "server = \"127.0.0.1\"\nport = {}\nsecurity = \"{security}\"\nfrom = \"Office <vote@example.org>\"\n",
+            server.port
+        )
+    };
+    let deliver =
+        "election deliver codes.csv --title Vereinswahl --language de --smtp mail.toml --addresses members.csv";
+    // Without the protection that is asked for nothing is sent.
+    place.write("mail.toml", settings("starttls"));
+    let run = place.run(deliver);
+    assert_eq!(run.status, Some(2), "{}", run.stderr);
+    assert_eq!(server.taken().len(), 0);
+    place.write("mail.toml", settings("none").replace("127.0.0.1", "192.0.2.1"));
+    place.fails(deliver, "mail.toml: without TLS codes are sent to this machine alone");
+    place.write("mail.toml", settings("none"));
+    place.write("few.csv", "voter,email\nann,ann@example.org\n");
+    let without = deliver.replace("members.csv", "few.csv");
+    place.fails(&without, "1 voters have no address, the first is 'Zoë \"Z\" Li'");
+    assert_eq!(server.taken().len(), 0);
+    // One address is refused for good: the others get theirs.
+    let run = place.run(deliver);
+    run.failed("a refused address", "127.0.0.1: 1 addresses were refused");
+    assert!(run.stderr.contains("Zoë \"Z\" Li: "), "{}", run.stderr);
+    let taken = server.taken();
+    assert_eq!(taken.len(), 1);
+    assert!(taken[0].starts_with("ann@example.org\n"), "{}", taken[0]);
+    for part in ["Subject: Vereinswahl: Ihr Wahlcode", "From: Office <vote@example.org>", "aaaq eaye auda ocaj"] {
+        assert!(taken[0].contains(part), "{part}: {}", taken[0]);
+    }
+    assert!(taken[0].contains("https://vote.example/#/vote/aaaqeaye"), "{}", taken[0]);
+    // Nobody gets two.
+    assert_eq!(place.read("codes.csv.sent"), "ann\n");
+    server.relent();
+    assert_eq!(place.ok(deliver).text(), "1 e-mails sent\n");
+    assert_eq!(place.ok(deliver).text(), "0 e-mails sent\n");
+    assert_eq!(server.taken().len(), 2);
+}
