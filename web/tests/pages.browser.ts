@@ -1,7 +1,7 @@
 /** The pages in a real browser: an election from its setting up to its verified result, and what must not go through. */
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import * as base64 from "hearith/base64.ts";
 import { type Browser, type BrowserContext, chromium, type Download, type Page } from "playwright-core";
@@ -84,8 +84,37 @@ async function fitsPhone(page: Page, name: string): Promise<void> {
   expect(width, `${name} on a phone`).toBeLessThanOrEqual(PHONE.width);
 }
 
+/** Where the documentation's pictures go, if they are asked for, and of what there are some. */
+const PICTURES = process.env.HEARITH_PICTURES;
+const PICTURED = new Set([
+  "vote-blank",
+  "vote-encrypted",
+  "vote-cast",
+  "board-found",
+  "result",
+  "organise-setup",
+  "organise-late",
+  "trustee-1-verified",
+]);
+
+/** A small picture for the documentation, on a desk and on a phone. */
+async function pictured(page: Page, name: string): Promise<void> {
+  if (!PICTURES || !PICTURED.has(name)) return;
+  const before = page.viewportSize();
+  const debug = await page.context().newCDPSession(page);
+  for (const [kind, size] of Object.entries({ desktop: { width: 900, height: 800 }, phone: PHONE })) {
+    await page.setViewportSize(size);
+    const all = await page.evaluate(() => document.documentElement.scrollHeight);
+    const clip = { x: 0, y: 0, width: size.width, height: Math.min(all, 1500), scale: 0.6 };
+    const taken = await debug.send("Page.captureScreenshot", { clip, captureBeyondViewport: true });
+    writeFileSync(`${PICTURES}/${name}-${kind}.png`, Buffer.from(taken.data, "base64"));
+  }
+  if (before) await page.setViewportSize(before);
+}
+
 /** Looks for what keeps people out, and takes a picture to look at. */
 async function looked(page: Page, name: string): Promise<void> {
+  await pictured(page, name);
   await page.screenshot({ path: `${SHOTS}${name}.png`, fullPage: true });
   await fitsPhone(page, name);
   // Axe comes in by the debugger, which no policy of the page concerns.
@@ -206,18 +235,34 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByRole("button", { name: "Forget the key" }).click();
     await page.getByLabel("The organiser's key").setInputFiles(bytes(organiserKey));
     await page.getByLabel("Title").fill(TITLE);
+    await page.getByLabel("Question", { exact: true }).fill("Which flowers?");
+    await page.getByLabel("Candidates, one a line").fill(NAMES.join("\n"));
+    await page.getByRole("button", { name: "Publish the election" }).click();
+    await page.getByText("Choose the public file of the key ceremony first.").waitFor();
     await page
       .getByLabel("Public file of the key ceremony")
       .setInputFiles(bytes(JSON.stringify(ceremony.members)));
-    await page.getByLabel("Question").fill("Which flowers?");
+    await page.getByLabel("Question", { exact: true }).fill("Which flowers?");
     await page.getByLabel("Candidates, one a line").fill(NAMES.join("\n"));
     await page.getByLabel("Method").selectOption("at_most");
     await page.getByLabel("How many").fill("2");
     await page.getByRole("button", { name: "Add a contest" }).click();
-    await page.getByLabel("Question").nth(1).fill("A new fence?");
+    await page.getByLabel("Question", { exact: true }).nth(1).fill("A new fence?");
     await page.getByLabel("Candidates, one a line").nth(1).fill("Yes\nNo");
     await page.getByLabel("Method").nth(1).selectOption("yes_no");
     await looked(page, "organise-setup");
+    // A draft is published to nobody, and is there again when its file is opened.
+    const [draftFile] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save the draft" }).click(),
+    ]);
+    const draft = await read(draftFile);
+    expect(JSON.parse(draft)).toMatchObject({ revoting: true, title: TITLE });
+    expect((await asked("election")).phase).toBe("empty");
+    await page.getByLabel("Title", { exact: true }).fill("Another one");
+    await page.getByRole("button", { name: "Remove this contest" }).last().click();
+    await page.getByLabel("Open a draft").setInputFiles(bytes(draft));
+    await page.getByRole("group", { name: "Contest 2" }).waitFor();
     await page.getByRole("button", { name: "Publish the election" }).click();
     await page.getByRole("heading", { level: 1, name: TITLE }).waitFor();
 
@@ -230,13 +275,13 @@ describe.runIf(chromiumIsThere)("an election", () => {
     page.on("download", () => {
       saved += 1;
     });
-    await page.getByRole("textbox", { name: "Voters" }).fill("anna\nbert, 3\nAnna\ncleo, 0");
+    await page.getByRole("textbox", { name: "Voters", exact: true }).fill("anna\nbert, 3\nAnna\ncleo, 0");
     await register.click();
     await page.getByText("Twice in the list: Anna. A weight must be").waitFor();
     expect([saved, (await asked("election")).voters]).toEqual([0, 0]);
     await looked(page, "organise-doubles");
     // The server takes the voters, and its answer is lost.
-    await page.getByRole("textbox", { name: "Voters" }).fill("anna\nbert, 3\n\ncleo");
+    await page.getByRole("textbox", { name: "Voters", exact: true }).fill("anna\nbert, 3\n\ncleo");
     await page.route("**/api/entries", async (route) => {
       await route.fetch();
       await route.abort();
@@ -291,10 +336,10 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.emulateMedia({ media: "screen" });
     await page.evaluate(() => dispatchEvent(new Event("afterprint")));
     // Nobody is registered twice.
-    await page.getByRole("textbox", { name: "Voters" }).fill("CLEO");
+    await page.getByRole("textbox", { name: "Voters", exact: true }).fill("CLEO");
     await register.click();
     await page.getByText("On the board already: CLEO.").waitFor();
-    await page.getByRole("textbox", { name: "Voters" }).fill("");
+    await page.getByRole("textbox", { name: "Voters", exact: true }).fill("");
     // The codes are forgotten with the batch.
     await page.getByRole("button", { name: "Everything is handed out" }).click();
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
@@ -530,6 +575,8 @@ describe.runIf(chromiumIsThere)("an election", () => {
       await holder.getByRole("checkbox", { name: "I have compared the root" }).check();
       const s = wide(ceremony.secrets[trustee - 1] ?? 0n);
       if (trustee === 1) {
+        await holder.getByRole("button", { name: "Decrypt my part" }).click();
+        await holder.getByText("Choose your share and your key to sign with first.").waitFor();
         // A share that is another's is found out before anything is sent.
         await holder.getByLabel("Your share of the key").setInputFiles(bytes(JSON.stringify({ i: 2, s })));
         await holder.getByLabel("Your key to sign with").setInputFiles(signing(2));
@@ -583,6 +630,15 @@ describe.runIf(chromiumIsThere)("an election", () => {
     expect(said[0]).toContain("Elected: Dahlias");
     expect(said[0]).toContain("Tie for one seat: Asters, Begonias");
     expect(said[1]).toContain("Most votes: No");
+    const [table] = await Promise.all([
+      reader.waitForEvent("download"),
+      reader.getByRole("button", { name: "Save as a table" }).click(),
+    ]);
+    expect((await read(table)).split("\r\n").slice(0, 3)).toEqual([
+      "contest,candidate,votes,percent,outcome",
+      "Which flowers?,Asters,1,20.0,tied",
+      "Which flowers?,Begonias,1,20.0,tied",
+    ]);
     expect(await reader.locator("li.pass").count()).toBe(10);
     await reader.context().close();
   });
@@ -664,6 +720,125 @@ describe.runIf(chromiumIsThere)("an election in which everybody votes once", () 
     const board = await (await fetch(`${address}/record/board/00000000.jsonl`)).text();
     expect(board.trim().split("\n")).toHaveLength(4);
     await once.stop();
+  });
+});
+
+describe.runIf(chromiumIsThere)("an election with all that can be said besides", () => {
+  test("has a blank vote, an order by chance, late voters, and new credentials for lost ones", async () => {
+    const organiser = secret("organiser");
+    const held = serverFor(organiser);
+    const address = await held.start();
+    const told = async () => (await fetch(`${address}/api/election`)).json();
+    const begun = new Board(secret("board"), organiser);
+    const contest = {
+      about: "For two years.\nEverybody may ask questions.",
+      blank: true,
+      candidates: [...NAMES, "Nobody"],
+      details: [{ about: "They bloom late.", link: "https://example.org/asters" }, {}, {}, {}, {}],
+      method: { choose: { exactly: 2 } },
+      shuffled: true,
+      title: "Which flowers?",
+    };
+    const terms = { about: "The spring vote.", closes: "9999-12-31T23:59:59Z", late: true, trial: true };
+    begun.begin(ceremony, [contest], { keeper: (await told()).board, terms });
+    const [anna, bert] = [member("anna"), member("bert")];
+    begun.register([anna, bert]);
+    begun.phase("open");
+    for (const line of begun.lines) {
+      const { body, kind, signature } = JSON.parse(line);
+      const headers = { "Content-Type": "application/json" };
+      const entry = { method: "POST", headers, body: canonical({ body, kind, signature }) };
+      expect((await fetch(`${address}/api/entries`, entry)).status).toBe(201);
+    }
+    const page = await visit(await visitor(), "organise", address);
+    await page.getByText("This is a trial. Its result binds nobody.").waitFor();
+    const key = { election: null, kind: "organiser", secret: base64.encode(organiser), voter: null };
+    await page.getByLabel("The organiser's key").setInputFiles(bytes(canonical(key)));
+    await page.getByText(/The server closes the election by itself: .*9999/).waitFor();
+    // Somebody comes late, under an alias that the table of codes alone explains.
+    const codesOf = async () => {
+      const [table] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Save codes and links" }).click(),
+      ]);
+      return (await read(table)).split("\r\n").map((row) => row.split(",").map((cell) => cell.slice(1, -1)));
+    };
+    await page.getByRole("textbox", { name: "Voters", exact: true }).fill("cleo");
+    await page.getByRole("checkbox", { name: "List voters by aliases" }).check();
+    await page.getByRole("button", { name: "Make credentials and register" }).click();
+    await page.getByText("The board has these voters, with these credentials.").waitFor();
+    const [header, late] = await codesOf();
+    expect(header).toEqual(["voter", "name", "code", "link"]);
+    expect([late?.[0]?.startsWith("voter "), late?.[1]]).toEqual([true, "cleo"]);
+    await page.getByRole("button", { name: "Everything is handed out" }).click();
+    // Somebody loses a credential, and nobody does who is not there.
+    await page.getByText("Replace lost credentials").click();
+    await page.getByLabel("Voters who lost theirs").fill("mallory");
+    await page.getByRole("button", { name: "Make new credentials" }).click();
+    await page.getByText("Not on the board: mallory.").waitFor();
+    await page.getByLabel("Voters who lost theirs").fill("bert");
+    await looked(page, "organise-late");
+    await page.getByRole("button", { name: "Make new credentials" }).click();
+    await page.getByText("The board has these voters, with these credentials.").waitFor();
+    const [, again] = await codesOf();
+    expect(again?.[0]).toBe("bert");
+    await page.context().close();
+
+    const booth = await visit(await visitor(), "vote", address);
+    await booth.getByText(/You can vote until .*9999/).waitFor();
+    await booth.getByLabel("Your voting code").fill(again?.[1] ?? "");
+    await booth.getByRole("button", { name: "Continue" }).click();
+    await booth.getByText("You vote as bert").waitFor();
+    const group = booth.getByRole("group", { name: "Which flowers?" });
+    await group.getByText("They bloom late.").waitFor();
+    expect(await group.getByRole("link").getAttribute("href")).toBe("https://example.org/asters");
+    // Every candidate once, and the blank vote last.
+    const shown = await group.locator("label").allInnerTexts();
+    expect([...shown].sort()).toEqual([...NAMES, "Nobody"].sort());
+    expect(shown.at(-1)).toBe("Nobody");
+    await group.getByRole("checkbox", { name: "Asters" }).check();
+    await group.getByRole("checkbox", { name: "Begonias" }).check();
+    await looked(booth, "vote-blank");
+    await group.getByRole("checkbox", { name: "Nobody" }).check();
+    expect(await group.getByRole("checkbox", { checked: true }).count()).toBe(1);
+    for (const [language, name] of [
+      ["es", "Votar"],
+      ["fr", "Voter"],
+      ["de", "Wählen"],
+    ] as const) {
+      await booth.locator("select.language").selectOption(language);
+      await booth.getByRole("heading", { name }).waitFor();
+      await looked(booth, `vote-${language}`);
+    }
+    await booth.locator("select.language").selectOption("en");
+    expect(await group.getByRole("checkbox", { checked: true }).count()).toBe(1);
+    await booth.getByRole("button", { name: CONTINUE }).click();
+    await booth.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+    expect(await booth.locator("dl.chosen dd").innerText()).toBe("Nobody");
+    await cast(booth);
+    await booth.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    await booth.context().close();
+    // The credential that was lost signs nothing any more.
+    const old = await visit(await visitor(), "vote", address);
+    const lost = { election: begun.id, kind: "voter", secret: base64.encode(bert.secret), voter: "bert" };
+    await old.route("**/api/voters*", (route) => route.abort());
+    await old.getByLabel("Or your credential as a file").setInputFiles(bytes(canonical(lost)));
+    await old.getByRole("checkbox", { name: "Nobody" }).check();
+    await old.getByRole("button", { name: CONTINUE }).click();
+    await old.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+    await cast(old);
+    await old.getByRole("heading", { name: "This ballot was refused. It does not count." }).waitFor();
+    await old.context().close();
+    complaints.splice(0);
+    // Everybody sees who came late and whose credential is new.
+    const reader = await visit(await visitor(), "result", address);
+    await reader.getByRole("button", { name: "Verify everything now" }).click();
+    await reader.getByText("Everything holds.").waitFor({ timeout: 60_000 });
+    await reader.getByText("Changes of the list of voters (2)").click();
+    await reader.getByText("new credential while voting went on").waitFor();
+    await looked(reader, "result-changes");
+    await reader.context().close();
+    await held.stop();
   });
 });
 

@@ -9,7 +9,7 @@ import { Organise } from "./Organise.tsx";
 import { Result } from "./Result.tsx";
 import { Alert, Context, electionOf, type Shared, useShared } from "./state.tsx";
 import { Trustee } from "./Trustee.tsx";
-import { LANGUAGES, type Language } from "./texts.ts";
+import { LANGUAGE_NAMES, LANGUAGES, type Language } from "./texts.ts";
 import { Vote } from "./Vote.tsx";
 
 const PAGES = { vote: Vote, board: Board, result: Result, organise: Organise, trustee: Trustee };
@@ -23,7 +23,26 @@ function address(): [Page, string] {
 
 function firstLanguage(): Language {
   const known = setting("language") ?? navigator.language.slice(0, 2);
-  return known === "de" ? "de" : "en";
+  return Object.hasOwn(LANGUAGES, known) ? (known as Language) : "en";
+}
+
+/** Languages by the names that they have for themselves. */
+function Languages({ language, onLanguage }: { language: Language; onLanguage: (one: Language) => void }) {
+  const { texts } = useShared();
+  return (
+    <select
+      class="language"
+      aria-label={texts.language}
+      value={language}
+      onChange={(event) => onLanguage(event.currentTarget.value as Language)}
+    >
+      {(Object.keys(LANGUAGES) as Language[]).map((one) => (
+        <option key={one} value={one} lang={one}>
+          {LANGUAGE_NAMES[one]}
+        </option>
+      ))}
+    </select>
+  );
 }
 
 /** The election of an overview, or what is wrong with it. */
@@ -96,14 +115,7 @@ export function App() {
           <h1>
             <bdi>{election?.title ?? texts.title}</bdi>
           </h1>
-          <button
-            type="button"
-            class="quiet"
-            lang={language === "en" ? "de" : "en"}
-            onClick={() => setLanguage(language === "en" ? "de" : "en")}
-          >
-            {texts.language}
-          </button>
+          <Languages language={language} onLanguage={setLanguage} />
         </div>
         {overview && (
           <p class="phase">
@@ -116,6 +128,7 @@ export function App() {
       </header>
       <main tabIndex={-1}>
         <Alert kind="warn">{offline && texts.offline}</Alert>
+        <Alert kind="warn">{election?.trial && texts.trial}</Alert>
         <Alert>{wrong}</Alert>
         {bits > 0 && bits < LEAST_BITS && (
           <Alert kind={INSECURE ? "warn" : "error"}>{texts.weakKey(bits)}</Alert>

@@ -14,8 +14,12 @@ function link(code: string): string {
 /** A table (RFC 4180) of names, codes and links. */
 export function lettersTable(made: readonly Made[]): string {
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
-  const rows = made.map(({ id, code }) => [id, shownCode(code, "credential"), link(code)]);
-  return [["voter", "code", "link"], ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
+  const named = made.some(({ name }) => name !== undefined);
+  const rows = made.map(({ id, name, code }) => {
+    return [id, ...(named ? [name ?? id] : []), shownCode(code, "credential"), link(code)];
+  });
+  const header = ["voter", ...(named ? ["name"] : []), "code", "link"];
+  return [header, ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
 }
 
 /** A button that prints a letter a voter. The letters are in the page while they are printed, and only on paper. */
@@ -40,7 +44,7 @@ export function Letters({ made, onPrinted }: { made: readonly Made[]; onPrinted:
       </button>
       {shown && (
         <div class="letters">
-          {made.map(({ id, code }) => (
+          {made.map(({ id, name = id, code }) => (
             <section key={id}>
               <h2>
                 <bdi>{election?.title}</bdi>
@@ -48,7 +52,7 @@ export function Letters({ made, onPrinted }: { made: readonly Made[]; onPrinted:
               <p>
                 {words.letterFor}{" "}
                 <strong>
-                  <bdi>{id}</bdi>
+                  <bdi>{name}</bdi>
                 </strong>
               </p>
               <p>{words.letter}</p>

@@ -1,5 +1,6 @@
 /** The organiser's page: each step of an election, of which the board takes only the one that comes next. */
 
+import * as base64 from "hearith/base64.ts";
 import { equal } from "hearith/bytes.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
@@ -10,7 +11,7 @@ import { options } from "./memory.ts";
 import { Register } from "./Register.tsx";
 import { sharesReceived } from "./roll.ts";
 import { Setup } from "./Setup.tsx";
-import { Alert, explained, FileInput, Progress, Title, useAct, useShared } from "./state.tsx";
+import { Alert, explained, FileInput, Progress, Title, useAct, useShared, When } from "./state.tsx";
 import { work } from "./tasks.ts";
 import type { Signed } from "./worker.ts";
 
@@ -20,23 +21,29 @@ export function Organise(_: { rest: string }) {
   const [error, setError] = useState<string>();
   const [unsure, setUnsure] = useState(false);
   const use = (secret: Secret) => {
-    const right = !election || equal(publicKey(secret.secret), election.organiser);
+    const { organiser, registrar } = election ?? {};
+    const known = secret.kind === "registrar" ? registrar : organiser;
+    const right = !election || (known !== undefined && equal(publicKey(secret.secret), known));
     setError(right ? undefined : texts.otherElection);
     if (right) setKey(secret);
   };
   const read = (text: string) => {
     try {
-      use(readSecret(text, "organiser"));
+      use(readSecret(text, "organiser", "registrar"));
     } catch (reason) {
       setError(`${texts.wrongFile}: ${explained(reason, texts)}`);
     }
   };
-  const make = () => {
+  const make = (kind: "organiser" | "registrar") => {
     const secret = crypto.getRandomValues(new Uint8Array(32));
-    const made: Secret = { election: null, kind: "organiser", secret, voter: null };
-    save("organiser.json", secretText(made));
+    const made: Secret = { election: null, kind, secret, voter: null };
+    save(`${kind}.json`, secretText(made));
     use(made);
   };
+  /** Whose key lists voters. */
+  const lists = election?.registrar === undefined ? "organiser" : "registrar";
+  const phase = overview?.phase;
+  const more = phase === "preparing" || (phase === "open" && election?.late === true);
   return (
     <>
       <Title>{texts.organise.title}</Title>
@@ -44,18 +51,32 @@ export function Organise(_: { rest: string }) {
         <section class="card">
           <FileInput label={texts.organise.key} help={texts.organise.keyHelp} onText={read} />
           {!election && (
-            <button type="button" class="second" onClick={make}>
-              {texts.organise.newKey}
-            </button>
+            <p class="acts">
+              <button type="button" class="second" onClick={() => make("organiser")}>
+                {texts.organise.newKey}
+              </button>
+              <button type="button" class="quiet" onClick={() => make("registrar")}>
+                {texts.organise.newRegistrar}
+              </button>
+            </p>
           )}
         </section>
       )}
       <Alert>{error}</Alert>
-      {key && overview && !election && <Setup board={overview.board} secret={key.secret} />}
-      {key && election && overview && (
-        <Register secret={key.secret} more={overview.phase === "preparing"} onUnsure={setUnsure} />
+      {key?.kind === "organiser" && overview && !election && (
+        <Setup board={overview.board} secret={key.secret} />
       )}
-      {key && election && <Acts secret={key.secret} unsure={unsure} />}
+      {key?.kind === "registrar" && !election && (
+        <section class="card">
+          <p>
+            {texts.organise.registrarPublic}: <code class="hash">{base64.encode(publicKey(key.secret))}</code>
+          </p>
+        </section>
+      )}
+      {key && election && key.kind === lists && (
+        <Register secret={key.secret} more={more} onUnsure={setUnsure} />
+      )}
+      {key?.kind === "organiser" && election && <Acts secret={key.secret} unsure={unsure} />}
       {key && (
         <button type="button" class="quiet" onClick={() => setKey(undefined)}>
           {texts.forgetKey}
@@ -75,16 +96,31 @@ function Acts({ secret, unsure }: { secret: Uint8Array; unsure: boolean }) {
       return (
         <>
           <p>{words.registered(overview.voters)}</p>
-          <Act
-            title={words.open}
-            help={words.openHelp}
-            sure={words.confirm}
-            missing={unsure ? words.confirmFirst : overview.voters === 0 ? words.nobody : undefined}
-            make={() => work.sign(["open", body, secret])}
-          />
+          {election?.registrar && <p class="help">{words.byRegistrar}</p>}
+          {election?.opens !== undefined && (
+            <p>
+              <When said={words.opensItself} date={election.opens} />
+            </p>
+          )}
+          {election?.opens === undefined && (
+            <Act
+              title={words.open}
+              help={election?.late ? words.openLateHelp : words.openHelp}
+              sure={words.confirm}
+              missing={unsure ? words.confirmFirst : overview.voters === 0 ? words.nobody : undefined}
+              make={() => work.sign(["open", body, secret])}
+            />
+          )}
         </>
       );
     case "open":
+      if (election?.closes !== undefined) {
+        return (
+          <p>
+            <When said={words.closesItself} date={election.closes} />
+          </p>
+        );
+      }
       return (
         <Act
           title={words.close}

@@ -8,10 +8,10 @@ import type { Json } from "../protocol/canonical.ts";
 import { visible } from "../protocol/names.ts";
 import { publish } from "./api.ts";
 import { type Batch, keepBatch, keptBatch } from "./batch.ts";
-import { make } from "./credential.ts";
+import { alias, make } from "./credential.ts";
 import { save, secretText } from "./files.ts";
 import { Letters, lettersTable } from "./Letters.tsx";
-import { type Problem, people, problems } from "./people.ts";
+import { type Person, type Problem, people, problems } from "./people.ts";
 import { registered } from "./roll.ts";
 import { Alert, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
@@ -26,16 +26,25 @@ function credentialsFile({ election, made }: Batch): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Sends those that the board does not have. Fails, with nothing sent, where it has one of them with another key. */
-async function deliver({ election, made }: Batch, secret: Uint8Array, texts: Texts): Promise<void> {
-  const there = await registered();
+/**
+ * Sends those that the board does not have. Fails, with nothing sent, where it has one of them with another key that is
+ * not to be replaced.
+ */
+async function deliver(batch: Batch, secret: Uint8Array, late: boolean, texts: Texts): Promise<void> {
+  const { election, made, replaces } = batch;
+  const there = await registered(late);
   const missing = made.filter(({ id, key }) => there.get(id) !== key);
   const taken = missing.filter(({ id }) => there.has(id)).map(({ id }) => id);
-  if (taken.length > 0) throw new Error(texts.organise.problems.registered(taken.join(", ")));
-  for (let first = 0; first < missing.length; first += CHUNK) {
-    const voters = missing.slice(first, first + CHUNK).map(({ id, key, weight }) => ({ id, key, weight }));
-    const body: Json = { election, voters };
-    await publish(await work.sign(["voters", body, secret]));
+  if (taken.length > 0 && !replaces) throw new Error(texts.organise.problems.registered(taken.join(", ")));
+  // In the order of the list they would tell whose the aliases are.
+  const sent = made.some(({ name }) => name !== undefined)
+    ? missing.sort((a, b) => (a.id < b.id ? -1 : 1))
+    : missing;
+  for (let first = 0; first < sent.length; first += CHUNK) {
+    const voters = sent.slice(first, first + CHUNK).map(({ id, key, weight }) => ({ id, key, weight }));
+    const keys = voters.map(({ id, key }) => ({ id, key }));
+    const body: Json = { election, voters: replaces ? keys : voters };
+    await publish(await work.sign([replaces ? "replace" : "voters", body, secret]));
   }
 }
 
@@ -54,10 +63,13 @@ export function Register(props: {
   onUnsure: (unsure: boolean) => void;
 }) {
   const { secret, more, onUnsure } = props;
-  const { texts, election, refresh } = useShared();
+  const { texts, election, overview, refresh } = useShared();
   const words = texts.organise;
-  const id = useId();
+  const [id, aliasId, lostId] = [useId(), useId(), useId()];
   const [text, setText] = useState("");
+  const [aliases, setAliases] = useState(false);
+  const [lost, setLost] = useState("");
+  const late = (election?.late ?? false) && overview?.phase === "open";
   const [current, setCurrent] = useState(keptBatch(election?.id));
   const { busy, error, act } = useAct();
   const keep = (next: Batch | undefined) => {
@@ -84,29 +96,49 @@ export function Register(props: {
     if (!unkept || confirm(words.unkept)) keep(undefined);
   };
   const send = async (one: Batch) => {
-    await deliver(one, secret, texts);
+    await deliver(one, secret, late, texts);
     keep({ ...(latest() ?? one), confirmed: true });
     setText("");
+    setLost("");
     await refresh();
   };
   const register = () =>
     act(async () => {
       const list = people(text);
       if (list.length === 0) throw new Error(words.noVoters);
-      const found = problems(list, (await registered()).keys());
+      const found = problems(list, (await registered(late)).keys());
       if (found.length > 0) throw new Error(said(found, texts));
       const id = election?.id ?? "";
-      const one = {
+      const named = (each: Person) => make(id, alias(), each.weight, each.id);
+      const plain = (each: Person) => make(id, each.id, each.weight);
+      await begin({
         election: id,
-        made: list.map((each) => make(id, each.id, each.weight)),
+        replaces: false,
+        made: list.map(aliases ? named : plain),
         confirmed: false,
         kept: false,
-      };
-      // Saved first: a key that is on the board and in no file is a vote lost.
-      keep(one);
-      save("credentials.jsonl", credentialsFile(one));
-      await send(one);
+      });
     });
+  const replace = () =>
+    act(async () => {
+      const names = lost
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "");
+      if (names.length === 0) throw new Error(words.noVoters);
+      const there = await registered(late);
+      const unknown = names.filter((name) => !there.has(name));
+      if (unknown.length > 0) throw new Error(words.problems.unknown(unknown.map(visible).join(", ")));
+      const id = election?.id ?? "";
+      const made = [...new Set(names)].map((name) => make(id, name, 1));
+      await begin({ election: id, replaces: true, made, confirmed: false, kept: false });
+    });
+  const begin = async (one: Batch) => {
+    // Saved first: a key that is on the board and in no file is a vote lost.
+    keep(one);
+    save("credentials.jsonl", credentialsFile(one));
+    await send(one);
+  };
 
   return (
     <>
@@ -173,10 +205,47 @@ export function Register(props: {
               onInput={(event) => setText(event.currentTarget.value)}
             />
           </div>
+          <label class="choice" for={aliasId}>
+            <input
+              id={aliasId}
+              type="checkbox"
+              checked={aliases}
+              onChange={(event) => setAliases(event.currentTarget.checked)}
+            />
+            <span>{words.aliases}</span>
+          </label>
           <button type="submit" aria-disabled={busy}>
             {words.register}
           </button>
         </form>
+      )}
+      {more && !unsure && (overview?.voters ?? 0) > 0 && (
+        <details class="card">
+          <summary>{words.lost}</summary>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (!busy) replace();
+            }}
+          >
+            <div class="field">
+              <label for={lostId}>{words.lostList}</label>
+              <p class="help" id={`${lostId}-help`}>
+                {words.lostHelp}
+              </p>
+              <textarea
+                id={lostId}
+                rows={3}
+                aria-describedby={`${lostId}-help`}
+                value={lost}
+                onInput={(event) => setLost(event.currentTarget.value)}
+              />
+            </div>
+            <button type="submit" class="second" aria-disabled={busy}>
+              {words.replace}
+            </button>
+          </form>
+        </details>
       )}
       <Alert>{error}</Alert>
     </>

@@ -2,12 +2,14 @@
 
 import { useState } from "preact/hooks";
 import { shownCode } from "../protocol/checked.ts";
-import type { Contest } from "../protocol/contest.ts";
+import { blankOf, type Contest } from "../protocol/contest.ts";
 import type { Verdict } from "../protocol/verify.ts";
 import { RECORD } from "./api.ts";
 import { elected } from "./elected.ts";
+import { save } from "./files.ts";
 import { options, rememberHead } from "./memory.ts";
 import { electionIn, type Place } from "./record.ts";
+import { resultTable } from "./resultTable.ts";
 import { Alert, FilesInput, Names, Progress, Title, useAct, useShared } from "./state.tsx";
 import { timed, work } from "./tasks.ts";
 import type { Language } from "./texts.ts";
@@ -43,6 +45,21 @@ export function Result(_: { rest: string }) {
           />
         ))}
       {result && <p class="help">{texts.result.rules}</p>}
+      {result && (
+        <p class="keep">
+          <button
+            type="button"
+            class="second"
+            onClick={() => save("result.csv", resultTable(verified, result))}
+          >
+            {texts.result.saveTable}
+          </button>
+          <button type="button" class="second" onClick={() => print()}>
+            {texts.result.printPage}
+          </button>
+        </p>
+      )}
+      {verified && <Changes changes={verified.changes} />}
       {!result && !verified && <p>{standing()}</p>}
       {election && (
         <section class="card">
@@ -74,6 +91,28 @@ export function Result(_: { rest: string }) {
     if (!election) return texts.noElection;
     return overview?.phase === "finished" ? texts.result.unverified : texts.result.none;
   }
+}
+
+/** Who came late or got a new credential: what whoever lists voters could do wrong, everybody sees. */
+function Changes({ changes }: { changes: Verified["changes"] }) {
+  const { texts } = useShared();
+  if (changes.length === 0) return null;
+  return (
+    <details class="card">
+      <summary>
+        {texts.result.changes} ({changes.length})
+      </summary>
+      <p class="help">{texts.result.changesHelp}</p>
+      <ul>
+        {changes.map(({ index, late, replaced, voter }) => (
+          <li key={`${index} ${voter}`}>
+            {texts.board.entry(index)}: <bdi>{voter}</bdi>,{" "}
+            {replaced ? texts.result.renewed(late) : texts.result.added}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }
 
 /** How many of the voters have voted, and by which weight if votes weigh differently. */
@@ -146,6 +185,7 @@ function Plot(props: { contest: Contest; votes: readonly number[]; weight: numbe
               <tr key={candidate}>
                 <th scope="row">
                   <bdi>{candidate}</bdi>
+                  {at === blankOf(contest) && ` (${texts.result.blank})`}
                 </th>
                 <td class="bar">
                   <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">

@@ -1,29 +1,24 @@
-/** An election to set up: what is voted on, how, and under which key. */
+/** An election to set up: what is voted on, how, when, and under which key. */
 
 import * as base64 from "hearith/base64.ts";
 import { useId, useState } from "preact/hooks";
-import type { Json } from "../protocol/canonical.ts";
+import { canonical, type Json } from "../protocol/canonical.ts";
 import { readElection } from "../protocol/entry.ts";
 import { publicKey } from "../protocol/signature.ts";
 import { publish } from "./api.ts";
-import { Alert, FileInput, useAct, useShared } from "./state.tsx";
+import {
+  type Draft,
+  EMPTY,
+  METHODS,
+  members,
+  type Question,
+  question,
+  readDraft,
+  takesBlank,
+} from "./draft.ts";
+import { save } from "./files.ts";
+import { Alert, explained, FileInput, useAct, useShared } from "./state.tsx";
 import { work } from "./tasks.ts";
-
-const METHODS = ["plurality", "exactly", "at_most", "approval", "yes_no"] as const;
-
-interface Draft {
-  readonly id: number;
-  readonly title: string;
-  readonly candidates: string;
-  readonly method: (typeof METHODS)[number];
-  readonly choose: number;
-}
-
-function contest({ title, candidates, method, choose }: Draft): Json {
-  const names = candidates.split("\n").map((name) => name.trim());
-  const chosen = method === "exactly" || method === "at_most" ? { choose: { [method]: choose } } : method;
-  return { candidates: names.filter((name) => name !== ""), method: chosen, title: title.trim() };
-}
 
 interface Ceremony {
   readonly key?: Json;
@@ -44,23 +39,30 @@ function ceremony(text: string): Ceremony {
 export function Setup({ board, secret }: { board: string; secret: Uint8Array }) {
   const { texts, refresh } = useShared();
   const words = texts.organise;
-  const [name, setName] = useState("");
-  const [revoting, setRevoting] = useState(true);
-  const [drafts, setDrafts] = useState<readonly Draft[]>([fresh(0)]);
+  const [draft, setDraft] = useState<Draft>(EMPTY);
   const [key, setKey] = useState<string>();
+  const [wrong, setWrong] = useState<string>();
   const { busy, error, act } = useAct();
-  const ids = [useId(), useId()];
-  const change = (id: number, part: Partial<Draft>) =>
-    setDrafts(drafts.map((draft) => (draft.id === id ? { ...draft, ...part } : draft)));
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const { questions } = draft;
+  const changeQuestion = (id: number, part: Partial<Question>) =>
+    change({ questions: questions.map((one) => (one.id === id ? { ...one, ...part } : one)) });
+  const load = (text: string) => {
+    try {
+      setDraft(readDraft(text));
+      setWrong(undefined);
+    } catch (reason) {
+      setWrong(`${texts.wrongFile}: ${explained(reason, texts)}`);
+    }
+  };
   const send = () =>
     act(async () => {
+      if (key === undefined) throw new Error(words.ceremonyFirst);
       const body: Json = {
+        ...members(draft),
         board,
-        contests: drafts.map(contest),
-        ...ceremony(key ?? "{}"),
+        ...ceremony(key),
         organiser: base64.encode(publicKey(secret)),
-        revoting,
-        title: name.trim(),
       };
       // What everybody will refuse to read is not sent.
       readElection(body);
@@ -71,7 +73,7 @@ export function Setup({ board, secret }: { board: string; secret: Uint8Array }) 
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        send();
+        if (!busy) send();
       }}
     >
       <section class="card">
@@ -79,40 +81,66 @@ export function Setup({ board, secret }: { board: string; secret: Uint8Array }) 
         <p>
           {words.public}: <code class="hash">{base64.encode(publicKey(secret))}</code>
         </p>
-        <div class="field">
-          <label for={ids[0]}>{words.name}</label>
-          <input id={ids[0]} required value={name} onInput={(event) => setName(event.currentTarget.value)} />
-        </div>
-        <label class="choice" for={ids[1]}>
-          <input
-            id={ids[1]}
-            type="checkbox"
-            checked={revoting}
-            onChange={(event) => setRevoting(event.currentTarget.checked)}
-          />
-          <span>{words.revoting}</span>
-        </label>
+        <FileInput label={words.openDraft} help={words.draftHelp} onText={load} />
+        <Alert>{wrong}</Alert>
+        <Text label={words.name} required value={draft.title} onValue={(title) => change({ title })} />
+        <Text label={words.about} rows={3} value={draft.about} onValue={(about) => change({ about })} />
+        <Flag label={words.revoting} value={draft.revoting} onValue={(revoting) => change({ revoting })} />
+        <Flag label={words.late} value={draft.late} onValue={(late) => change({ late })} />
+        <Flag label={words.trial} value={draft.trial} onValue={(trial) => change({ trial })} />
+        <p class="help">{words.datesHelp}</p>
+        <Text
+          label={words.opens}
+          type="datetime-local"
+          value={draft.opens}
+          onValue={(opens) => change({ opens })}
+        />
+        <Text
+          label={words.closes}
+          type="datetime-local"
+          value={draft.closes}
+          onValue={(closes) => change({ closes })}
+        />
+        <Text
+          label={words.registrar}
+          help={words.registrarHelp}
+          value={draft.registrar}
+          onValue={(registrar) => change({ registrar })}
+        />
         <FileInput label={words.ceremony} help={words.ceremonyHelp} onText={setKey} />
       </section>
-      {drafts.map((draft, at) => (
+      {questions.map((one, at) => (
         <ContestForm
-          key={draft.id}
+          key={one.id}
           at={at + 1}
-          draft={draft}
-          onChange={(part) => change(draft.id, part)}
-          onRemove={drafts.length > 1 ? () => setDrafts(drafts.filter((one) => one !== draft)) : undefined}
+          question={one}
+          onChange={(part) => changeQuestion(one.id, part)}
+          onRemove={
+            questions.length > 1
+              ? () => change({ questions: questions.filter((other) => other !== one) })
+              : undefined
+          }
         />
       ))}
-      <p>
+      <p class="acts">
         <button
           type="button"
           class="second"
-          onClick={() => setDrafts([...drafts, fresh(Math.max(...drafts.map((one) => one.id)) + 1)])}
+          onClick={() =>
+            change({ questions: [...questions, question(Math.max(...questions.map((one) => one.id)) + 1)] })
+          }
         >
           {words.addContest}
         </button>
+        <button
+          type="button"
+          class="second"
+          onClick={() => save("draft.json", canonical(members(draft) as Json))}
+        >
+          {words.saveDraft}
+        </button>
       </p>
-      <button type="submit" disabled={busy || key === undefined}>
+      <button type="submit" aria-disabled={busy}>
         {words.publish}
       </button>
       <Alert>{error}</Alert>
@@ -120,49 +148,86 @@ export function Setup({ board, secret }: { board: string; secret: Uint8Array }) 
   );
 }
 
-function fresh(id: number): Draft {
-  return { id, title: "", candidates: "", method: "plurality", choose: 1 };
+/** A field of text: on one line, on several, or a date. */
+function Text(props: {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  help?: string;
+  required?: boolean;
+  rows?: number;
+  type?: "datetime-local";
+}) {
+  const { label, value, onValue, help, required = false, rows, type } = props;
+  const id = useId();
+  const more = {
+    id,
+    required,
+    value,
+    ...(help === undefined ? {} : { "aria-describedby": `${id}-help` }),
+    onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      onValue(event.currentTarget.value),
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {help !== undefined && (
+        <p class="help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      {rows !== undefined && <textarea rows={rows} {...more} />}
+      {rows === undefined && type === undefined && <input type="text" {...more} />}
+      {rows === undefined && type !== undefined && <input type={type} {...more} />}
+    </div>
+  );
+}
+
+function Flag(props: { label: string; value: boolean; onValue: (value: boolean) => void }) {
+  const id = useId();
+  return (
+    <label class="choice" for={id}>
+      <input
+        id={id}
+        type="checkbox"
+        checked={props.value}
+        onChange={(event) => props.onValue(event.currentTarget.checked)}
+      />
+      <span>{props.label}</span>
+    </label>
+  );
 }
 
 function ContestForm(props: {
   at: number;
-  draft: Draft;
-  onChange: (part: Partial<Draft>) => void;
+  question: Question;
+  onChange: (part: Partial<Question>) => void;
   onRemove: (() => void) | undefined;
 }) {
   const { texts } = useShared();
   const words = texts.organise;
-  const { draft, onChange } = props;
-  const ids = [useId(), useId(), useId(), useId()];
+  const { question: one, onChange } = props;
+  const ids = [useId(), useId()];
   return (
     <fieldset class="card">
       <legend>{words.contest(props.at)}</legend>
+      <Text label={words.question} required value={one.title} onValue={(title) => onChange({ title })} />
+      <Text label={words.aboutQuestion} rows={2} value={one.about} onValue={(about) => onChange({ about })} />
+      <Text
+        label={words.candidates}
+        help={words.candidatesHelp}
+        required
+        rows={4}
+        value={one.candidates}
+        onValue={(candidates) => onChange({ candidates })}
+      />
       <div class="field">
-        <label for={ids[0]}>{words.question}</label>
-        <input
-          id={ids[0]}
-          required
-          value={draft.title}
-          onInput={(event) => onChange({ title: event.currentTarget.value })}
-        />
-      </div>
-      <div class="field">
-        <label for={ids[1]}>{words.candidates}</label>
-        <textarea
-          id={ids[1]}
-          rows={4}
-          required
-          value={draft.candidates}
-          onInput={(event) => onChange({ candidates: event.currentTarget.value })}
-        />
-      </div>
-      <div class="field">
-        <label for={ids[2]}>{words.method}</label>
+        <label for={ids[0]}>{words.method}</label>
         <select
-          id={ids[2]}
-          value={draft.method}
+          id={ids[0]}
+          value={one.method}
           onChange={(event) =>
-            onChange({ method: METHODS.find((one) => one === event.currentTarget.value) ?? "plurality" })
+            onChange({ method: METHODS.find((each) => each === event.currentTarget.value) ?? "plurality" })
           }
         >
           {METHODS.map((method) => (
@@ -172,18 +237,29 @@ function ContestForm(props: {
           ))}
         </select>
       </div>
-      {(draft.method === "exactly" || draft.method === "at_most") && (
+      {(one.method === "exactly" || one.method === "at_most") && (
         <div class="field">
-          <label for={ids[3]}>{words.number}</label>
+          <label for={ids[1]}>{words.number}</label>
           <input
-            id={ids[3]}
+            id={ids[1]}
             type="number"
             min={1}
-            value={draft.choose}
+            value={one.choose}
             onInput={(event) => onChange({ choose: event.currentTarget.valueAsNumber })}
           />
         </div>
       )}
+      {takesBlank(one) && (
+        <Flag
+          label={words.blank}
+          value={one.blank !== ""}
+          onValue={(on) => onChange({ blank: on ? words.blankName : "" })}
+        />
+      )}
+      {takesBlank(one) && one.blank !== "" && (
+        <Text label={words.blankCalled} value={one.blank} onValue={(blank) => onChange({ blank })} />
+      )}
+      <Flag label={words.shuffled} value={one.shuffled} onValue={(shuffled) => onChange({ shuffled })} />
       {props.onRemove && (
         <button type="button" class="quiet" onClick={props.onRemove}>
           {words.removeContest}

@@ -107,8 +107,9 @@ function Decrypt({ root }: { root: string }) {
   const { busy, error, act } = useAct();
   const share = () =>
     act(async () => {
-      const { trustee, secret } = await readShareFile(file ?? "", passphrase);
-      const own = readSecret(signing ?? "", "trustee");
+      if (file === undefined || signing === undefined) throw new Error(texts.trustee.filesFirst);
+      const { trustee, secret } = await readShareFile(file, passphrase);
+      const own = readSecret(signing, "trustee");
       await publish(await work.share([root, trustee, secret, own.secret]));
       setFile(undefined);
       setSigning(undefined);
@@ -127,7 +128,7 @@ function Decrypt({ root }: { root: string }) {
       class="card"
       onSubmit={(event) => {
         event.preventDefault();
-        share();
+        if (!busy) share();
       }}
     >
       <FileInput label={texts.trustee.file} help={texts.trustee.fileHelp} onText={setFile} />
@@ -146,7 +147,7 @@ function Decrypt({ root }: { root: string }) {
           onInput={(event) => setPassphrase(event.currentTarget.value)}
         />
       </div>
-      <button type="submit" disabled={busy || file === undefined || signing === undefined}>
+      <button type="submit" aria-disabled={busy}>
         {texts.trustee.share}
       </button>
       {busy && <Progress label={texts.trustee.working} progress={undefined} />}

@@ -7,7 +7,7 @@ import * as base64 from "hearith/base64.ts";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { canonical } from "../protocol/canonical.ts";
 import { shownCode, typedCode } from "../protocol/checked.ts";
-import { type Contest, candidatesOf, limits } from "../protocol/contest.ts";
+import { blankOf, type Contest, candidatesOf, fits, limits } from "../protocol/contest.ts";
 import { confirms, type Receipt } from "../protocol/receipt.ts";
 import { publicKey } from "../protocol/signature.ts";
 import type { Phase } from "../protocol/state.ts";
@@ -18,7 +18,19 @@ import { Keep } from "./Keep.tsx";
 import { rememberLeaf, rememberTracker } from "./memory.ts";
 import { Qr } from "./Qr.tsx";
 import { registered } from "./roll.ts";
-import { Alert, Chosen, explained, FileInput, mistyped, Title, useAct, useShared } from "./state.tsx";
+import { shuffled } from "./shuffled.ts";
+import {
+  About,
+  Alert,
+  Chosen,
+  explained,
+  FileInput,
+  mistyped,
+  Title,
+  useAct,
+  useShared,
+  When,
+} from "./state.tsx";
 import { timed, work } from "./tasks.ts";
 import type { Texts } from "./texts.ts";
 import type { Signed } from "./worker.ts";
@@ -57,6 +69,12 @@ export function Vote({ code }: { code: string }) {
   return (
     <>
       <Title>{texts.vote.title}</Title>
+      {election.closes !== undefined && (
+        <p>
+          <When said={texts.vote.closesAt} date={election.closes} />
+        </p>
+      )}
+      <About text={election.about} />
       {!credential && <Credential key={linked} linked={linked} onSecret={setCredential} />}
       {credential && <Admission credential={credential} onLeave={leave} />}
     </>
@@ -65,12 +83,19 @@ export function Vote({ code }: { code: string }) {
 
 /** Before and after: when ballots are taken, or where the result is. */
 function NotOpen({ phase }: { phase: Phase }) {
-  const { texts } = useShared();
+  const { texts, election } = useShared();
   if (phase === "preparing") {
     return (
       <>
         <Title>{texts.vote.title}</Title>
-        <p>{texts.vote.notOpenYet}</p>
+        <p>
+          {election?.opens === undefined ? (
+            texts.vote.notOpenYet
+          ) : (
+            <When said={texts.vote.opensAt} date={election.opens} />
+          )}
+        </p>
+        <About text={election?.about} />
       </>
     );
   }
@@ -151,7 +176,7 @@ function Credential(props: { linked: string; onSecret: (secret: Secret) => void 
       const secret = secretOf(election?.id ?? "", seedOf(typed.code));
       const key = base64.encode(publicKey(secret));
       // The code itself says of which voter it is to nobody: the list is read, and the key looked for in it.
-      const found = [...(await registered())].find(([, other]) => other === key);
+      const found = [...(await registered(election?.late ?? false))].find(([, other]) => other === key);
       if (!found) throw new Error(texts.vote.codeUnknown);
       onSecret({ election: election?.id ?? null, kind: "voter", secret, voter: found[0] });
     });
@@ -210,6 +235,8 @@ function Credential(props: { linked: string; onSecret: (secret: Secret) => void 
 function Booth({ credential }: { credential: Secret }) {
   const { texts, election, overview, setPending } = useShared();
   const contests = election?.contests ?? [];
+  // The same order as long as this ballot is being made, also after a change of mind.
+  const [orders] = useState(() => contests.map(shuffled));
   const [choices, setChoices] = useState<Choices>(() => contests.map(() => new Set<number>()));
   const [step, setStep] = useState<Step>({ name: "choose" });
   const { busy, error, act } = useAct();
@@ -275,7 +302,14 @@ function Booth({ credential }: { credential: Secret }) {
     <>
       <Steps step={step} />
       {step.name === "choose" && (
-        <Choose contests={contests} choices={choices} onChoices={setChoices} busy={busy} onDone={encrypt} />
+        <Choose
+          contests={contests}
+          orders={orders}
+          choices={choices}
+          onChoices={setChoices}
+          busy={busy}
+          onDone={encrypt}
+        />
       )}
       {step.name === "encrypted" && (
         <Decide
@@ -324,6 +358,7 @@ function Steps({ step }: { step: Step }) {
 
 function Choose(props: {
   contests: readonly Contest[];
+  orders: readonly (readonly number[])[];
   choices: Choices;
   onChoices: (choices: Choices) => void;
   busy: boolean;
@@ -333,7 +368,7 @@ function Choose(props: {
   const { contests, choices, onChoices } = props;
   const [asked, setAsked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const wrong = contests.map((contest, at) => missing(contest, choices[at]?.size ?? 0, texts));
+  const wrong = contests.map((contest, at) => missing(contest, choices[at] ?? new Set(), texts));
   const submit = () => {
     if (props.busy) return;
     const at = wrong.findIndex((one) => one !== undefined);
@@ -353,6 +388,7 @@ function Choose(props: {
         <Question
           key={contest.title}
           contest={contest}
+          order={props.orders[at] ?? []}
           name={`contest-${at}`}
           chosen={choices[at] ?? new Set()}
           missing={asked || (choices[at]?.size ?? 0) > limits(contest).most ? wrong[at] : undefined}
@@ -366,9 +402,11 @@ function Choose(props: {
   );
 }
 
-/** What is still wrong with so many chosen; undefined if nothing is. */
-function missing(contest: Contest, count: number, texts: Texts): string | undefined {
+/** What is still wrong with these chosen; undefined if nothing is. */
+function missing(contest: Contest, chosen: ReadonlySet<number>, texts: Texts): string | undefined {
   const { least, most } = limits(contest);
+  const count = chosen.size;
+  if (fits(contest, chosen)) return undefined;
   if (count > most) return texts.vote.tooMany(count - most);
   if (count < least) return least === 1 ? texts.vote.missingOne : texts.vote.missing(least - count);
   return undefined;
@@ -376,6 +414,8 @@ function missing(contest: Contest, count: number, texts: Texts): string | undefi
 
 function Question(props: {
   contest: Contest;
+  /** The candidates in the order in which they are shown. */
+  order: readonly number[];
   name: string;
   chosen: ReadonlySet<number>;
   missing: string | undefined;
@@ -390,11 +430,14 @@ function Question(props: {
   const rule = single
     ? texts.vote.one
     : "choose" in method
-      ? texts.vote[method.kind === "exactly" ? "exactly" : "atMost"](method.choose)
+      ? texts.vote[method.kind === "exactly" ? "exactly" : contest.blank ? "upTo" : "atMost"](method.choose)
       : texts.vote.approval;
+  const blank = blankOf(contest);
   const change = (candidate: number, on: boolean) => {
     if (single) return onChosen(new Set([candidate]));
-    const changed = new Set(chosen);
+    // The blank vote stands alone.
+    const kept = on ? [...chosen].filter((one) => (one === blank) === (candidate === blank)) : chosen;
+    const changed = new Set(kept);
     if (on) changed.add(candidate);
     else changed.delete(candidate);
     onChosen(changed);
@@ -404,23 +447,25 @@ function Question(props: {
       <legend>
         <bdi>{contest.title}</bdi>
       </legend>
+      <About text={contest.about} />
       <p class="help" id={`${id}-rule`}>
-        {rule} {!single && <output>{texts.vote.chosen(chosen.size, most)}</output>}
+        {rule} {blank !== undefined && !single && texts.vote.orBlank}{" "}
+        {!single && <output>{texts.vote.chosen(chosen.size, most)}</output>}
       </p>
-      {contest.candidates.map((candidate, at) => {
-        const on = chosen.has(at);
-        return (
-          <label key={candidate} class="choice">
+      {props.order.map((at) => (
+        <div key={at} class={at === blank ? "blank" : undefined}>
+          <label class="choice">
             <input
               type={single ? "radio" : "checkbox"}
               name={name}
-              checked={on}
+              checked={chosen.has(at)}
               onChange={(event) => change(at, event.currentTarget.checked)}
             />
-            <bdi>{candidate}</bdi>
+            <bdi>{contest.candidates[at]}</bdi>
           </label>
-        );
-      })}
+          <About text={contest.details?.[at]?.about} link={contest.details?.[at]?.link} />
+        </div>
+      ))}
       <div id={`${id}-missing`}>
         <Alert>{props.missing}</Alert>
       </div>

@@ -56,13 +56,11 @@ const DEFINITE = new Set([
   "voted",
 ]);
 
-/** Where the server is: where the page came from, unless it was saved and is told. */
+/** Where the server is: where the page came from, folder included, unless it was saved and is told. */
 export const SERVER = (() => {
   const told = new URLSearchParams(location.search).get("server");
-  return (told ?? (location.protocol === "file:" ? "http://127.0.0.1:8080" : location.origin)).replace(
-    /\/$/,
-    "",
-  );
+  const here = location.origin + location.pathname.replace(/[^/]*$/, "");
+  return (told ?? (location.protocol === "file:" ? "http://127.0.0.1:8080" : here)).replace(/\/$/, "");
 })();
 
 export const RECORD = `${SERVER}/record`;
@@ -99,6 +97,11 @@ export function boardUrl(tracker: string): string {
 }
 
 export const overview = () => ask<Overview>("election");
+/** Entries that list voters, or replace their keys, from an index on. */
+export const lists = (from: number) =>
+  ask<{ readonly entries: readonly { kind: string; body: Json }[]; readonly next: number | null }>(
+    `lists?from=${from}`,
+  );
 export const voters = (from: number) => ask<VoterPage>(`voters?from=${from}`);
 
 /** Whether a voter is on the board's list and has a ballot there, as the server says; unknown where it does not. */

@@ -9,6 +9,8 @@ import { type Made, made } from "./credential.ts";
 
 export interface Batch {
   readonly election: string;
+  /** Whether these are voters of the board, whose credentials are replaced. */
+  readonly replaces: boolean;
   readonly made: readonly Made[];
   /** Whether the board has been seen to have all of them. */
   readonly confirmed: boolean;
@@ -21,7 +23,8 @@ const STORED = read.object({
   confirmed: read.flag,
   election: read.hash,
   kept: read.flag,
-  voters: read.list(read.object({ code: read.text, id: read.text, weight: read.count })),
+  replaces: read.flag,
+  voters: read.list(read.object({ code: read.text, id: read.text, weight: read.count }, { name: read.text })),
 });
 
 let current: Batch | undefined;
@@ -32,9 +35,9 @@ export function keepBatch(batch: Batch | undefined): void {
   try {
     sessionStorage.removeItem(NAME);
     if (batch === undefined) return;
-    const { confirmed, election, kept } = batch;
-    const voters = batch.made.map(({ code, id, weight }) => ({ code, id, weight }));
-    sessionStorage.setItem(NAME, JSON.stringify({ confirmed, election, kept, voters }));
+    const { confirmed, election, kept, replaces } = batch;
+    const voters = batch.made.map(({ code, id, name, weight }) => ({ code, id, name, weight }));
+    sessionStorage.setItem(NAME, JSON.stringify({ confirmed, election, kept, replaces, voters }));
   } catch {
     // A browser that keeps nothing, or not so much: the page asks before it is left.
   }
@@ -49,8 +52,9 @@ export function keptBatch(election: string | undefined): Batch | undefined {
 function stored(): Batch | undefined {
   try {
     const found = STORED(JSON.parse(sessionStorage.getItem(NAME) ?? "null") as Json, NAME);
-    const voters = found.voters.map(({ code, id, weight }) => made(found.election, id, weight, code));
-    return { election: found.election, made: voters, confirmed: found.confirmed, kept: found.kept };
+    const { election, replaces, confirmed, kept } = found;
+    const voters = found.voters.map(({ code, id, weight, name }) => made(election, id, weight, code, name));
+    return { election, replaces, made: voters, confirmed, kept };
   } catch {
     return undefined;
   }

@@ -16,6 +16,8 @@ const SEED_BYTES = 16;
 /** A voter of an election that is being set up, with the code that the voter's key comes from. */
 export interface Made {
   readonly id: string;
+  /** What the voter is called, where the board has an alias. */
+  readonly name?: string;
   readonly weight: number;
   /** The 26 characters of the code, without its checks. */
   readonly code: string;
@@ -43,12 +45,19 @@ export function seedOf(code: string): Uint8Array {
 }
 
 /** A new code for a voter. */
-export function make(election: string, id: string, weight: number): Made {
-  return made(election, id, weight, codeOf(crypto.getRandomValues(new Uint8Array(SEED_BYTES))));
+export function make(election: string, id: string, weight: number, name?: string): Made {
+  return made(election, id, weight, codeOf(crypto.getRandomValues(new Uint8Array(SEED_BYTES))), name);
+}
+
+/** A name for the board that tells nothing: forty random bits, of a code that nothing else is made of. */
+export function alias(): string {
+  const code = codeOf(crypto.getRandomValues(new Uint8Array(SEED_BYTES)));
+  return `voter ${code.slice(0, 4)} ${code.slice(4, 8)}`;
 }
 
 /** A voter whose code was made before. */
-export function made(election: string, id: string, weight: number, code: string): Made {
+export function made(election: string, id: string, weight: number, code: string, name?: string): Made {
   const secret = secretOf(election, seedOf(code));
-  return { id, weight, code, secret, key: base64.encode(publicKey(secret)) };
+  const named = name === undefined ? {} : { name };
+  return { id, ...named, weight, code, secret, key: base64.encode(publicKey(secret)) };
 }

@@ -1,6 +1,6 @@
 /** Who is elected by the votes: so many as the contest has seats, and nobody by lot. */
 
-import { type Contest, limits } from "../protocol/contest.ts";
+import { blankOf, type Contest, limits } from "../protocol/contest.ts";
 
 export interface Elected {
   /** Candidates with the most votes, as many as there are seats, in the ballot's order. */
@@ -16,10 +16,12 @@ export function seats(contest: Contest): number {
   return contest.method.kind === "approval" ? 1 : limits(contest).most;
 }
 
-/** Who has the most votes. Candidates without a vote are never elected, nor tied. */
+/** Who has the most votes. Candidates without a vote are never elected, nor tied; the blank vote is no candidate. */
 export function elected(contest: Contest, votes: readonly number[]): Elected {
   const places = seats(contest);
-  const voted = votes.flatMap((count, candidate) => (count > 0 ? [{ candidate, count }] : []));
+  const blank = blankOf(contest);
+  const all = votes.map((count, candidate) => ({ candidate, count }));
+  const voted = all.filter(({ candidate, count }) => count > 0 && candidate !== blank);
   const ranked = [...voted].sort((a, b) => b.count - a.count);
   const last = ranked[places - 1]?.count ?? 0;
   const next = ranked[places]?.count ?? 0;

@@ -9,7 +9,7 @@ import { unseal } from "./unseal.ts";
 
 export interface Secret {
   readonly election: string | null;
-  readonly kind: "board" | "organiser" | "trustee" | "voter";
+  readonly kind: "board" | "organiser" | "registrar" | "trustee" | "voter";
   readonly secret: Uint8Array;
   readonly voter: string | null;
 }
@@ -26,7 +26,7 @@ export class WrongFile extends Fault {
 
 const SECRET = read.object({
   election: read.nullable(read.hash),
-  kind: read.oneOf("board", "organiser", "trustee", "voter"),
+  kind: read.oneOf("board", "organiser", "registrar", "trustee", "voter"),
   secret: read.bytes(32),
   voter: read.nullable(read.text),
 });
@@ -44,12 +44,12 @@ function isShare(value: Json): boolean {
   return typeof value === "object" && value !== null && ("ciphertext" in value || "s" in value);
 }
 
-/** A voter's credential or the organiser's key. */
-export function readSecret(text: string, kind: Secret["kind"]): Secret {
+/** A secret of one of these kinds. */
+export function readSecret(text: string, ...kinds: readonly Secret["kind"][]): Secret {
   const value = json(text);
   if (isShare(value)) throw new WrongFile("the file is a trustee's share", "share");
   const found = SECRET(value, "the file");
-  if (found.kind !== kind) throw new WrongFile(`the file is the ${found.kind}'s key`, found.kind);
+  if (!kinds.includes(found.kind)) throw new WrongFile(`the file is the ${found.kind}'s key`, found.kind);
   ensure((found.kind === "voter") === (found.voter !== null), "the file does not say whose it is");
   return found;
 }

@@ -2,7 +2,7 @@
 
 import type { Json } from "../protocol/canonical.ts";
 import * as read from "../protocol/readers.ts";
-import { RECORD } from "./api.ts";
+import { lists, RECORD } from "./api.ts";
 import { boardFile, FILE, linesOf } from "./record.ts";
 
 const ENTRY = read.object(
@@ -40,15 +40,37 @@ async function* entriesOf(first: number): AsyncGenerator<Line> {
   }
 }
 
-/** The voters on the board and their keys, of the first entries, in which alone there are voters. */
-export async function registered(): Promise<Map<string, string>> {
+const REPLACED = read.object({
+  election: read.anything,
+  voters: read.list(read.object({ id: read.text, key: read.text })),
+});
+
+/** Takes the voters and keys of an entry; whether it is one of a list. */
+function listed({ kind, body }: Line, found: Map<string, string>): boolean {
+  if (kind === "voters") for (const { id, key } of VOTERS(body, kind).voters) found.set(id, key);
+  if (kind === "replace") for (const { id, key } of REPLACED(body, kind).voters) found.set(id, key);
+  return kind === "voters" || kind === "replace";
+}
+
+/**
+ * The voters on the board and their keys: of the first entries, in which alone there are voters, unless the list is
+ * changed while voting goes on. Then the server is asked for the entries that change it.
+ */
+export async function registered(late: boolean): Promise<Map<string, string>> {
   const found = new Map<string, string>();
+  if (late) {
+    for (let from: number | null = 0; from !== null; ) {
+      const page = await lists(from);
+      for (const entry of page.entries) listed(entry, found);
+      from = page.next;
+    }
+    return found;
+  }
   for (let first = 0, count = FILE; count === FILE; first += FILE) {
     count = 0;
     for await (const { kind, body } of entriesOf(first)) {
       count += 1;
-      if (kind === "voters") for (const { id, key } of VOTERS(body, kind).voters) found.set(id, key);
-      else if (kind !== "election") return found;
+      if (!listed({ kind, body }, found) && kind !== "election") return found;
     }
   }
   return found;

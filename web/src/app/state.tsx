@@ -157,6 +157,41 @@ export function FilesInput(props: {
   );
 }
 
+/** A date in the words of the page's language, in the time of this device, and where that is. */
+export function When({ said, date }: { said: (when: string) => string; date: string }) {
+  const { language } = useShared();
+  const format = new Intl.DateTimeFormat(language, {
+    weekday: "long",
+    year: "numeric",
+    month: "long",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  });
+  return <time dateTime={date}>{said(format.format(new Date(date)))}</time>;
+}
+
+/** What somebody wrote about something, on its lines, and where more is. */
+export function About({ text, link }: { text: string | undefined; link?: string | undefined }) {
+  const { texts } = useShared();
+  if (text === undefined && link === undefined) return null;
+  return (
+    <div class="about">
+      {text?.split("\n").map((line, at) => (
+        <p key={`${at}`} dir="auto">
+          {line}
+        </p>
+      ))}
+      {link !== undefined && (
+        <a href={link} target="_blank" rel="noopener noreferrer">
+          {texts.more} ({new URL(link).host})
+        </a>
+      )}
+    </div>
+  );
+}
+
 /** How far something is. */
 export function Progress({
   label,

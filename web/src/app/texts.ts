@@ -1,9 +1,14 @@
-/** Every text of the pages in English and German. A text that a language lacks does not compile. */
+/** Every text of the pages in English and German; French and Spanish have files of their own. A text that a language lacks does not compile. */
+
+import { es } from "./textsEs.ts";
+import { fr } from "./textsFr.ts";
 
 const en = {
   title: "Election",
   skip: "Skip to content",
-  language: "Deutsch",
+  language: "Language",
+  trial: "This is a trial. Its result binds nobody.",
+  more: "More",
   officials: "For officials",
   copy: "Copy",
   print: "Print",
@@ -58,6 +63,7 @@ const en = {
     board: "it is the board's key.",
     organiser: "it is the organiser's key.",
     trustee: "it is a trustee's key to sign with.",
+    registrar: "it is the registrar's key.",
     voter: "it is a voter's credential.",
   },
   otherElection: "This file belongs to another election.",
@@ -66,6 +72,10 @@ const en = {
   vote: {
     title: "Vote",
     notOpenYet: "Voting has not begun yet. Come back when the organiser has opened the election.",
+    opensAt: (when: string) => `Voting begins on ${when}.`,
+    closesAt: (when: string) => `You can vote until ${when}.`,
+    orBlank: "Or vote for nobody.",
+    upTo: (k: number) => `Choose up to ${k}.`,
     closed: "Voting has closed.",
     resultThere: "The result is published.",
     resultLater: "The result is being determined.",
@@ -198,6 +208,14 @@ const en = {
     most: "Most votes",
     tie: (open: number) => (open === 1 ? "Tie for one seat" : `Tie for ${open} seats`),
     even: (_: number) => "A tie",
+    blank: "blank vote",
+    saveTable: "Save as a table (CSV)",
+    printPage: "Print, or save as PDF",
+    changes: "Changes of the list of voters",
+    changesHelp:
+      "Voters who were added while voting went on, and credentials that were replaced. Ask these voters whether they know of it: whoever lists voters could have voted in their place.",
+    added: "added while voting went on",
+    renewed: (late: boolean) => `new credential${late ? " while voting went on" : ""}`,
     nobody: "Nobody has a vote.",
     rules:
       "Percentages are of all that voted. Elected are those with the most votes, as many as a voter could choose (one where any number could be chosen). Ties, and whether more is needed, such as half of the votes, are for your rules to decide.",
@@ -232,13 +250,46 @@ const en = {
     keyHelp:
       "It signs what you do here. It stays in this browser's memory and is forgotten when you leave the page.",
     newKey: "Make a new key and save it",
+    newRegistrar: "Make a registrar's key and save it",
+    registrarPublic: "The public half of the registrar's key, for the organiser",
+    byRegistrar: "The registrar lists the voters, with the registrar's key.",
     setup: "Set up the election",
     public: "The public half of the organiser's key, which the server is started with",
     name: "Title",
     revoting: "Voters may vote again; the last ballot counts",
+    about: "What voters should know (optional)",
+    aboutQuestion: "About this question (optional)",
+    late: "Voters may be added, and lost credentials replaced, while voting goes on",
+    trial: "This is a trial: the result binds nobody",
+    datesHelp:
+      "With dates the server opens and closes the vote by itself, and nobody can do it earlier. Times are those of this device.",
+    opens: "Voting begins (optional)",
+    closes: "Voting ends (optional)",
+    registrar: "The registrar's public key (optional)",
+    registrarHelp:
+      "If somebody else lists voters and makes their credentials, you never see these. The registrar makes the key on this page.",
+    openDraft: "Open a draft",
+    saveDraft: "Save the draft",
+    draftHelp: "draft.json, as this page or the command line wrote it. Nothing is published.",
+    candidatesHelp:
+      "Name, and if you like a description and a link: Ada | chair since 2020 | https://example.org/ada",
+    blank: "With a blank vote: for nobody",
+    blankCalled: "What the blank vote is called",
+    blankName: "Blank vote",
+    shuffled: "Show the candidates to each voter in another order",
+    opensItself: (when: string) => `The server opens the election by itself: ${when}.`,
+    closesItself: (when: string) => `The server closes the election by itself: ${when}.`,
+    openLateHelp: "Ballots are taken. Voters can still be added.",
+    aliases: "List voters by aliases: only you know whose they are",
+    lost: "Replace lost credentials",
+    lostList: "Voters who lost theirs",
+    lostHelp:
+      "One name a line, as on the board. Each gets a new credential, and the old one is worth nothing. Not for those who have voted. Everybody can see whose were replaced.",
+    replace: "Make new credentials",
     ceremony: "Public file of the key ceremony",
     ceremonyHelp:
       "The first file of the record that the ceremony began, 00000000.jsonl: key and trustees are taken from it.",
+    ceremonyFirst: "Choose the public file of the key ceremony first.",
     contest: (at: number) => `Contest ${at}`,
     question: "Question",
     candidates: "Candidates, one a line",
@@ -258,6 +309,7 @@ const en = {
     problems: {
       twice: (names: string) => `Twice in the list: ${names}.`,
       registered: (names: string) => `On the board already: ${names}.`,
+      unknown: (names: string) => `Not on the board: ${names}.`,
       name: (names: string) =>
         `No name, one of more than 128 bytes, or one with a hidden character: ${names}.`,
       weight: (names: string) => `A weight must be from 1 to 4294967296: ${names}.`,
@@ -322,6 +374,7 @@ const en = {
     newKeyHelp:
       "Before the ceremony each trustee makes a key to sign with, on a device of their own. Keep the file; give its public half to the organiser. Whoever deals the key never has this one, and cannot make a share in your name.",
     public: "The public half, for the ceremony",
+    filesFirst: "Choose your share and your key to sign with first.",
     passphrase: "Passphrase of the file",
     passphraseHelp: "Leave it empty if the file has none.",
     verify: "Verify the board",
@@ -345,7 +398,9 @@ export type Texts = typeof en;
 const de: Texts = {
   title: "Wahl",
   skip: "Zum Inhalt",
-  language: "English",
+  language: "Sprache",
+  trial: "Das ist eine Probe. Das Ergebnis bindet niemanden.",
+  more: "Mehr",
   officials: "Für die Wahlleitung",
   copy: "Kopieren",
   print: "Drucken",
@@ -402,6 +457,7 @@ const de: Texts = {
     board: "Sie ist der Schlüssel der Urne.",
     organiser: "Sie ist der Schlüssel der Wahlleitung.",
     trustee: "Sie ist der Schlüssel eines Treuhänders zum Unterschreiben.",
+    registrar: "Sie ist der Schlüssel der Stelle, die das Wählerverzeichnis führt.",
     voter: "Sie ist ein Wahlausweis.",
   },
   otherElection: "Diese Datei gehört zu einer anderen Wahl.",
@@ -410,6 +466,10 @@ const de: Texts = {
   vote: {
     title: "Wählen",
     notOpenYet: "Die Wahl hat noch nicht begonnen. Kommen Sie wieder, wenn die Wahlleitung sie geöffnet hat.",
+    opensAt: (when) => `Die Wahl beginnt: ${when}.`,
+    closesAt: (when) => `Sie können wählen bis: ${when}.`,
+    orBlank: "Oder sich enthalten.",
+    upTo: (k) => `Bis zu ${k} ankreuzen.`,
     closed: "Die Wahl ist geschlossen.",
     resultThere: "Das Ergebnis ist veröffentlicht.",
     resultLater: "Das Ergebnis wird ermittelt.",
@@ -547,6 +607,14 @@ const de: Texts = {
     most: "Die meisten Stimmen",
     tie: (open) => (open === 1 ? "Gleichstand um einen Platz" : `Gleichstand um ${open} Plätze`),
     even: (_) => "Gleichstand",
+    blank: "Enthaltung",
+    saveTable: "Als Tabelle speichern (CSV)",
+    printPage: "Drucken oder als PDF speichern",
+    changes: "Änderungen am Wählerverzeichnis",
+    changesHelp:
+      "Wer während der Wahl dazukam, und wessen Wahlausweis ersetzt wurde. Fragen Sie diese Personen, ob sie davon wissen: Wer das Verzeichnis führt, hätte an ihrer Stelle wählen können.",
+    added: "während der Wahl aufgenommen",
+    renewed: (late) => `neuer Wahlausweis${late ? " während der Wahl" : ""}`,
     nobody: "Niemand hat eine Stimme.",
     rules:
       "Prozente sind von allen, die gewählt haben. Gewählt sind die mit den meisten Stimmen, so viele, wie eine Person ankreuzen durfte (eine Möglichkeit, wo es beliebig viele waren). Über Gleichstände und darüber, ob mehr nötig ist, etwa die Hälfte der Stimmen, entscheidet Ihre Satzung.",
@@ -581,13 +649,46 @@ const de: Texts = {
     keyHelp:
       "Er unterschreibt, was Sie hier tun, bleibt im Speicher dieses Browsers und wird vergessen, wenn Sie die Seite verlassen.",
     newKey: "Neuen Schlüssel machen und speichern",
+    newRegistrar: "Schlüssel für das Wählerverzeichnis machen und speichern",
+    registrarPublic: "Die öffentliche Hälfte des Schlüssels für das Wählerverzeichnis, für die Wahlleitung",
+    byRegistrar: "Das Wählerverzeichnis führt eine eigene Stelle, mit ihrem Schlüssel.",
     setup: "Wahl anlegen",
     public: "Die öffentliche Hälfte des Schlüssels, mit der der Server gestartet wird",
     name: "Titel",
     revoting: "Man darf noch einmal wählen; der letzte Stimmzettel zählt",
+    about: "Was man wissen sollte (wenn Sie mögen)",
+    aboutQuestion: "Zu dieser Frage (wenn Sie mögen)",
+    late: "Während der Wahl dürfen Personen dazukommen und verlorene Wahlausweise ersetzt werden",
+    trial: "Das ist eine Probe: Das Ergebnis bindet niemanden",
+    datesHelp:
+      "Mit Terminen öffnet und schließt der Server die Wahl von selbst, und niemand kann es früher tun. Die Zeiten sind die dieses Geräts.",
+    opens: "Beginn (wenn Sie mögen)",
+    closes: "Ende (wenn Sie mögen)",
+    registrar: "Öffentlicher Schlüssel der Stelle, die das Wählerverzeichnis führt (wenn es sie gibt)",
+    registrarHelp:
+      "Wenn jemand anders das Verzeichnis führt und die Wahlausweise macht, sehen Sie diese nie. Der Schlüssel wird auf dieser Seite gemacht.",
+    openDraft: "Entwurf öffnen",
+    saveDraft: "Entwurf speichern",
+    draftHelp: "draft.json, von dieser Seite oder der Kommandozeile. Veröffentlicht wird nichts.",
+    candidatesHelp:
+      "Name, und wenn Sie mögen Beschreibung und Link: Ada | im Vorstand seit 2020 | https://example.org/ada",
+    blank: "Mit Enthaltung",
+    blankCalled: "Wie die Enthaltung heißt",
+    blankName: "Enthaltung",
+    shuffled: "Allen eine andere Reihenfolge zeigen",
+    opensItself: (when) => `Der Server öffnet die Wahl von selbst: ${when}.`,
+    closesItself: (when) => `Der Server schließt die Wahl von selbst: ${when}.`,
+    openLateHelp: "Danach werden Stimmzettel angenommen. Personen können weiter dazukommen.",
+    aliases: "Unter Decknamen anmelden: Nur Sie wissen, wem sie gehören",
+    lost: "Verlorene Wahlausweise ersetzen",
+    lostList: "Personen, die ihren verloren haben",
+    lostHelp:
+      "Ein Name je Zeile, wie in der Urne. Jede Person bekommt einen neuen, der alte gilt nicht mehr. Nicht für Personen, die gewählt haben. Alle können sehen, wessen Ausweis ersetzt wurde.",
+    replace: "Neue Wahlausweise machen",
     ceremony: "Öffentliche Datei der Schlüsselzeremonie",
     ceremonyHelp:
       "Die erste Datei der Aufzeichnung, die bei der Zeremonie begonnen wurde, 00000000.jsonl: Ihr werden Schlüssel und Treuhänder entnommen.",
+    ceremonyFirst: "Wählen Sie zuerst die öffentliche Datei der Schlüsselzeremonie.",
     contest: (at) => `Abstimmung ${at}`,
     question: "Frage",
     candidates: "Zur Wahl stehen, je eine Zeile",
@@ -607,6 +708,7 @@ const de: Texts = {
     problems: {
       twice: (names) => `Zweimal in der Liste: ${names}.`,
       registered: (names) => `Schon in der Urne: ${names}.`,
+      unknown: (names) => `Nicht in der Urne: ${names}.`,
       name: (names) => `Kein Name, einer von mehr als 128 Byte oder mit einem verborgenen Zeichen: ${names}.`,
       weight: (names) => `Ein Gewicht ist von 1 bis 4294967296: ${names}.`,
     },
@@ -671,6 +773,7 @@ const de: Texts = {
     newKeyHelp:
       "Vor der Zeremonie macht jeder Treuhänder auf einem eigenen Gerät einen Schlüssel zum Unterschreiben. Behalten Sie die Datei und geben Sie die öffentliche Hälfte weiter. Wer den Wahlschlüssel verteilt, hat diesen nie und kann in Ihrem Namen nichts entschlüsseln.",
     public: "Die öffentliche Hälfte, für die Zeremonie",
+    filesFirst: "Wählen Sie zuerst Ihren Anteil und Ihren Schlüssel zum Unterschreiben.",
     passphrase: "Passwort der Datei",
     passphraseHelp: "Bleibt leer, wenn die Datei keines hat.",
     verify: "Urne prüfen",
@@ -689,5 +792,12 @@ const de: Texts = {
     "Diese Seite ist eine einzige Datei. Speichern Sie sie und vergleichen Sie ihre SHA-256 mit der veröffentlichten, bevor Sie ihr trauen. Was JavaScript nicht versprechen kann: dass die Dauer des Verschlüsselns niemandem etwas sagt, der auf diesem Gerät misst, und dass Geheimnisse sofort aus dem Speicher verschwinden.",
 };
 
-export const LANGUAGES = { en, de };
+export const LANGUAGES = { en, de, fr, es };
 export type Language = keyof typeof LANGUAGES;
+/** What languages call themselves. */
+export const LANGUAGE_NAMES: { readonly [Name in Language]: string } = {
+  en: "English",
+  de: "Deutsch",
+  fr: "Français",
+  es: "Español",
+};

@@ -13,6 +13,7 @@ import { readElection } from "../protocol/entry.ts";
 import { checkKey } from "../protocol/keycheck.ts";
 import { isSecretOf } from "../protocol/share.ts";
 import { publicKey, sign } from "../protocol/signature.ts";
+import type { Change } from "../protocol/state.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../protocol/tally.ts";
 import { tracker } from "../protocol/tracker.ts";
 import type { Options, Own, Report, Verifier } from "../protocol/verify.ts";
@@ -46,6 +47,8 @@ export interface Verified {
     readonly weight: number;
     readonly allWeight: number;
   };
+  /** Changes of the list of voters that everybody should see. */
+  readonly changes: readonly Change[];
   /** What became of those that this browser sent. */
   readonly own: readonly Own[];
 }
@@ -125,7 +128,16 @@ export const tasks = {
         : { title: state.election.title, contests: state.election.contests };
     const allWeight = [...state.voters.values()].reduce((sum, voter) => sum + voter.weight, 0);
     const turnout = { ...state.turnout, voters: state.voters.size, allWeight };
-    return { report: last.finish(), election, size, root, tallied, turnout, own: last.own };
+    return {
+      report: last.finish(),
+      election,
+      size,
+      root,
+      tallied,
+      turnout,
+      changes: state.changes,
+      own: last.own,
+    };
   },
 
   async tally(url: string, options: Options, secret: Uint8Array, progress: Progress): Promise<Signed> {

@@ -69,9 +69,14 @@ export class Board {
   begin(
     ceremony: Ceremony,
     contests: Json[],
-    options: { title?: string; revoting?: boolean; keeper?: string } = {},
+    options: { title?: string; revoting?: boolean; keeper?: string; terms?: { [name: string]: Json } } = {},
   ): void {
-    const { title = "A test", revoting = false, keeper = base64.encode(publicKey(this.keeper)) } = options;
+    const {
+      title = "A test",
+      revoting = false,
+      terms = {},
+      keeper = base64.encode(publicKey(this.keeper)),
+    } = options;
     const body = {
       board: keeper,
       contests,
@@ -79,6 +84,7 @@ export class Board {
       organiser: base64.encode(publicKey(this.organiser)),
       revoting,
       title,
+      ...terms,
     };
     this.id = hexHash(canonical(body));
     this.byOrganiser("election", body);

@@ -28,6 +28,7 @@ const REFUSALS: [RegExp, string, number][] = [
   [/has voted already/, "voted", 409],
   [/on the board already/, "doubled", 409],
   [/where the election is/, "phase", 409],
+  [/has voted: no credential/, "bad_request", 400],
   [/signature|nobody knows the voter/, "not_signed", 403],
   [/proof|add up|product/, "unproven", 422],
 ];
@@ -113,6 +114,15 @@ export class TestServer {
       const page = [...state.voters.values()].slice(from, from + 1000);
       const voters = page.map(({ id, counted }) => ({ id, voted: counted !== undefined }));
       return { next: page.length === 1000 ? from + 1000 : null, voters };
+    }
+    if (name === "lists") {
+      const from = Number(url.searchParams.get("from") ?? 0);
+      const entries = board.lines.map((line) => JSON.parse(line));
+      const found = entries.filter(
+        ({ index, kind }) => index >= from && ["voters", "replace"].includes(kind),
+      );
+      const page = found.slice(0, 10);
+      return { entries: page, next: page.length === 10 ? page[9].index + 1 : null };
     }
     const place = name === "ballots" ? state.trackers.get(rest) : undefined;
     if (!place) throw new Refusal("no ballot on the board has this tracker", "not_found", 404);
