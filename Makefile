@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 # --mutants: `make prove-arithmetic` also plants mistakes, which the proofs must find (more minutes).
 MUTANTS ?=
 
-.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js sbom fuzz coverage formal boards hardware-tools prove-arithmetic
+.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards hardware-tools prove-arithmetic
 .PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
 .PHONY: test test-hardware test-extras test-postgres test-full
 .PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-js bench-inner-loop
@@ -178,7 +178,11 @@ bench-proofs: ## measure proofs about ciphertexts beside gmpy2 (minutes; leave t
 bench-inner-loop: ## time from an edit to the tests of each crate, write bench/results/inner-loop.md (an hour; leave the machine alone)
 	python3 bench/inner_loop.py
 
-bench-web: ## measure the election's pages in Chromium (a minute; leave the machine alone)
+bench-pictures-election: ## take the pictures of the election's pages that the documentation shows
+	@scripts/setup.sh test
+	scripts/election_pictures.sh
+
+web: ## measure the election's pages in Chromium (a minute; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_web.sh
 
