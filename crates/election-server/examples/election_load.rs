@@ -112,6 +112,7 @@ fn serve(folder: &Path, store: &str) -> Outcome<()> {
         policy: POLICY,
         engine: Engine::best(),
         limits: Limits { rate: 0, clients_an_address: 4096, ..Limits::default() },
+        others: Vec::new(),
     })?;
     println!("url http://{}", server.address());
     std::io::stdin().read_to_end(&mut Vec::new())?;

@@ -117,7 +117,7 @@ pub(super) fn send(
         }
     }
     drop(progress);
-    refused.iter().for_each(|line| eprint_line(line));
+    refused.iter().for_each(eprint_line);
     match session.json {
         true => print_json(&serde_json::json!({ "sent": done, "refused": refused.len() }))?,
         false => print(&format!("{done} e-mails sent\n"))?,

@@ -93,6 +93,7 @@ fn server() {
         policy: POLICY,
         engine: Engine::best(),
         limits,
+        others: Vec::new(),
     };
     let server = Server::start(options).unwrap();
     println!("\nurl http://{}", server.address());
