@@ -67,7 +67,7 @@ impl Description {
             return Err(ErrorKind::Description { part }.into());
         }
         if additions > headroom {
-            return Err(ErrorKind::HeadroomExhausted { additions: additions.into(), headroom }.into());
+            return Err(ErrorKind::HeadroomExhausted { headroom }.into());
         }
         SlotLayout::new(bits, 1, range, headroom)?;
         Ok(Description { key, bits, scale, range, headroom, additions })
@@ -178,7 +178,7 @@ impl Description {
     }
 
     fn with(&self, scale: u32, range: u128, headroom: u64, additions: u128) -> Result<Self, Error> {
-        let exhausted = ErrorKind::HeadroomExhausted { additions, headroom };
+        let exhausted = ErrorKind::HeadroomExhausted { headroom };
         let additions = u64::try_from(additions).map_err(|_| exhausted)?;
         Self::new(self.key, self.bits, scale, range, headroom, additions)
     }
@@ -394,7 +394,7 @@ mod tests {
         let other = Description::new(key(2), 256, 2, 1000, 3, 1).unwrap();
         assert!(matches!(kind(one.plus(&other)), ErrorKind::WrongKey { .. }));
         let three = one.plus(&one).unwrap().plus(&one).unwrap();
-        let exhausted = ErrorKind::HeadroomExhausted { additions: 4, headroom: 3 };
+        let exhausted = ErrorKind::HeadroomExhausted { headroom: 3 };
         assert_eq!(kind(three.plus(&one)), exhausted);
         assert_eq!(kind(one.times(-4, 0)), exhausted);
         assert_eq!(kind(three.plus_plain(1, 2)), exhausted);

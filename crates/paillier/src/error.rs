@@ -141,10 +141,8 @@ pub enum ErrorKind {
     #[error("no encrypted number: its text is he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT")]
     DescriptionText,
     /// A result is the sum of more numbers than there is headroom for.
-    #[error("the result counts as {additions} additions, beyond the headroom of {headroom}")]
+    #[error("the result counts as more additions than the headroom of {headroom}")]
     HeadroomExhausted {
-        /// Additions of the result.
-        additions: u128,
         /// Additions that there is room for.
         headroom: u64,
     },
