@@ -18,7 +18,7 @@ impl ElectionKey {
     pub fn new(private: &PrivateKey) -> Result<Self, ErrorKind> {
         let public = private.public();
         let Some(generator) = public.generator_be().filter(|_| public.variant() == Variant::Djn) else {
-            return Err(ErrorKind::Manifest { problem: "the key is not of the variant djn" });
+            return Err(ErrorKind::Manifest { problem: "the key is not of the variant djn, which elections need" });
         };
         let width = public.plaintext_bytes();
         let rows = |bytes: &[u8]| bytes.chunks_exact(width).map(|row| Bytes(row.to_vec())).collect::<Vec<_>>();

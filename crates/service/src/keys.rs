@@ -287,6 +287,28 @@ mod tests {
         assert_eq!(keys.registered(), 1, "its own key needs no room");
     }
 
+    /// A modulus of the service's own subgroup key under another generator, another length, or none, is another key.
+    #[test]
+    fn a_subgroup_keys_private_half_belongs_to_its_generator_and_length() {
+        let key = PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
+        let (public, keys) = (key.public(), keys(vec![key.clone()], 8));
+        let (n, h) = (public.modulus_be(), public.generator_be().unwrap());
+        let register = |h: &[u8], bits| keys.register(ClientId::anonymous(), &n, h, bits);
+        let own = register(&h, 448).unwrap();
+        assert!(own.private().is_some() && own.handle() == Handle::of_key(public));
+        let mut other = h.clone();
+        other[127] ^= 4;
+        // Another generator may be none; what is a key has no private half.
+        let others = [register(&h, 449), register(&other, 448), register(&h, 0), register(&[], 0)];
+        for served in others.into_iter().flatten() {
+            assert!(served.private().is_none() && served.handle() != own.handle());
+        }
+        for bits in [1, 447, 513, u32::MAX] {
+            assert_eq!(register(&h, bits).unwrap_err().reason(), ErrorReason::BadKey, "{bits}");
+        }
+        assert_eq!(register(&[], 448).unwrap_err().reason(), ErrorReason::BadKey);
+    }
+
     #[test]
     fn the_least_recently_used_make_way_within_the_shares_of_clients() {
         let own = key(Variant::Djn);
