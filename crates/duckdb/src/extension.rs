@@ -8,7 +8,8 @@ use libduckdb_sys as ffi;
 use crate::aggregate::Outcome;
 use crate::fault::Fault;
 use crate::functions::{
-    INSECURE, PASSPHRASE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise, unload_key,
+    ANY_RANDOMISER, INSECURE, PASSPHRASE, PRIVATE_KEY, add, decrypt, key_id, load_key, multiply, rerandomise,
+    unload_key,
 };
 use crate::keys::Keys;
 use crate::register::{Body, Registrar, Scalar, Type, guarded};
@@ -103,6 +104,8 @@ fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
         c"the file whose first line is the passphrase of an encrypted private key",
     )?;
     registrar.setting(INSECURE, Boolean, c"whether he_load_key and he_decrypt take keys that protect nothing")?;
+    let any = c"whether he_decrypt takes rows of any origin under a subgroup key, which is several times slower";
+    registrar.setting(ANY_RANDOMISER, Boolean, any)?;
     SCALARS.iter().try_for_each(|&scalar| registrar.scalar(&keys, scalar))?;
     AGGREGATES.iter().try_for_each(|&(name, outcome)| registrar.aggregate(name, &keys, outcome))?;
     registrar.bfv_sum(&keys)?;

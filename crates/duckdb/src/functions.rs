@@ -19,6 +19,9 @@ pub(crate) const PASSPHRASE: &CStr = c"hearith_passphrase_file";
 /// The setting that allows keys that protect nothing.
 pub(crate) const INSECURE: &CStr = c"hearith_allow_insecure_keys";
 
+/// The setting that decrypts rows of any origin under a subgroup key.
+pub(crate) const ANY_RANDOMISER: &CStr = c"hearith_any_randomiser";
+
 /// The ciphertexts of a column in the rows where no argument is null.
 struct Values {
     key: PublicKey,
@@ -194,7 +197,9 @@ pub(crate) fn unload_key(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>
 pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<PrivateKey, Fault> {
     let path = context.text(PRIVATE_KEY).ok_or(Fault::NoPrivateKey)?;
     let text = opened(context, &path, context.read(&path)?)?;
-    PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine()).map_err(|error| Fault::Key { path, error })
+    let key = PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine());
+    let key = key.map_err(|error| Fault::Key { path, error })?;
+    Ok(if context.is_on(ANY_RANDOMISER) { key.any_randomiser() } else { key })
 }
 
 /// The key in the clear, with the passphrase from the file that the session's setting names.

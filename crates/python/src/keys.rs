@@ -315,6 +315,16 @@ impl PrivateKey {
         self.0.to_jwk().to_string()
     }
 
+    /// The same key, which decrypts ciphertexts of any origin.
+    fn any_randomiser(&self) -> Self {
+        Self(self.0.any_randomiser())
+    }
+
+    #[getter]
+    fn decrypts_any_randomiser(&self) -> bool {
+        self.0.decrypts_any_randomiser()
+    }
+
     fn to_encrypted_jwk(&self, py: Python<'_>, passphrase: &str) -> PyResult<String> {
         py.detach(|| self.0.to_encrypted_jwk(passphrase, DEFAULT_ITERATIONS)).map_err(errors::key)
     }

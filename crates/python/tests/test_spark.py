@@ -197,6 +197,27 @@ def test_decrypting_on_workers_only_when_told(plain, encrypted, keys):
     assert rows_of(decrypted.select(plain.columns)) == rows_of(plain)
 
 
+def test_subgroup_keys(spark, plain):
+    public, private = he.generate_keypair(1024, "subgroup", insecure=True)
+    some = plain.filter("cents < 600").cache()
+    df = hs.encrypt_columns(some, public, {"salary": {}}).cache()
+    expected = sorted([(row.cents, row.salary) for row in some.collect()])
+    for on_workers in (False, True):
+        found = hs.decrypt_columns(df, private, on_workers=on_workers).collect()
+        assert sorted([(row.cents, row.salary) for row in found]) == expected
+    # A row with Paillier's own randomiser: foreign here, and on the workers only what the key says goes.
+    theirs = he.PublicKey(public.n, insecure=True).encrypt(7).to_bytes()
+    foreign = df.filter("salary IS NOT NULL").withColumn("salary", F.lit(theirs))
+    foreign = foreign.withMetadata("salary", df.schema["salary"].metadata)
+    for on_workers in (False, True):
+        with pytest.raises(Exception, match="subgroup key's randomisers"):
+            hs.decrypt_columns(foreign, private, on_workers=on_workers).collect()
+        found = hs.decrypt_columns(foreign, private.any_randomiser(), on_workers=on_workers).collect()
+        assert {row.salary for row in found} == {7}
+    total = hs.decrypt_columns(added(df), private).collect()[0].salary
+    assert total == sum(number for _, number in expected if number is not None)
+
+
 def test_nothing(encrypted, keys):
     nothing = encrypted.filter("site = 7")
     assert rows_of(hs.decrypt_columns(added(nothing, by="dept"), keys[1])) == []

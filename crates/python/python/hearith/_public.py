@@ -14,6 +14,7 @@ from hearith._encryption import EncryptionKey
 from hearith._operands import Number
 from hearith.array import EncryptedArray
 from hearith.encoding import Encoding
+from hearith.errors import InvalidKeyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,9 +140,19 @@ class PublicOperations(ComputingKey, EncryptionKey):
 
         return add_columns(self, table, left, right, into=into, progress=progress)
 
-    def from_phe(self, text: str | Iterable[str], *, range: Number = 2**64) -> EncryptedArray:
+    def from_phe(
+        self, text: str | Iterable[str], *, range: Number = 2**64, any_randomiser: bool = False
+    ) -> EncryptedArray:
         """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a list of such texts).
 
-        All come out on the lowest exponent among them; `range` bounds the numbers.
+        All come out on the lowest exponent among them; `range` bounds the numbers. A subgroup key takes them only with
+        `any_randomiser`: they, and every sum with one of them, decrypt with `PrivateKey.any_randomiser` alone.
+
+        Raises:
+            CiphertextError: a text is no such object, or its ciphertext none of this key; `row` counts from 0.
+            InvalidKeyError: it is a subgroup key, and `any_randomiser` is not set.
         """
+        if self.variant == "subgroup" and not any_randomiser:
+            text = "a subgroup key decrypts numbers of other origin only with any_randomiser(): say any_randomiser=True here too"
+            raise InvalidKeyError(text, kind="foreign_randomiser")
         return _exchange.from_phe(self, text, range)

@@ -131,6 +131,27 @@ class PrivateKey(EncryptionKey, DecryptionKey):
         """
         return cls._of(rust.PrivateKey.load(path, passphrase=passphrase, insecure=insecure, engine=engine))
 
+    def any_randomiser(self) -> PrivateKey:
+        """The same key, decrypting ciphertexts of any origin; under a variant other than `subgroup` every key does.
+
+        A subgroup key decrypts with short exponents, and rejects ciphertexts whose randomisers are not its own, such as
+        python-paillier's, and sums with one of them (the error's kind is `foreign_randomiser`). What this key decrypts takes three
+        to five times as long, every row alike.
+
+        >>> import hearith as he
+        >>> public, private = he.generate_keypair(1024, "subgroup", insecure=True)
+        >>> foreign = he.PublicKey(public.n, insecure=True).encrypt(-7)
+        >>> foreign = he.EncryptedArray.from_bytes(public, foreign.to_bytes())
+        >>> private.any_randomiser().decrypt(foreign)
+        array([-7])
+        """
+        return PrivateKey._of(self.native.any_randomiser())
+
+    @property
+    def decrypts_any_randomiser(self) -> bool:
+        """Whether it decrypts ciphertexts whatever their randomisers: false of a `subgroup` key as it was generated or read."""
+        return self.native.decrypts_any_randomiser
+
     def to_jwk(self, *, passphrase: str | None = None) -> str:
         """The key, secret as it is, as a JSON Web Key of one line; with a passphrase as an encrypted one (RFC 7517, section 7:
         PBES2-HS512+A256KW and A256GCM), which takes about half a second."""

@@ -210,11 +210,12 @@ def decrypt_columns(df: DataFrame, private: PrivateKey | bfv.PrivateKey, *, on_w
         return df.sparkSession.createDataFrame(plain.cast(_spark_schema.plain_schema(plain.schema)))
     entries = _spark_schema.described_entries(df.schema)
     result = _native.Decryptor(private.native, _spark_schema.described_schema(df.schema)).schema
-    jwk = broadcast(df, private.to_jwk())
+    jwk, takes_any = broadcast(df, private.to_jwk()), private.decrypts_any_randomiser
 
     def task(batches: Batches) -> Batches:
         take_cores()
         key = _native.PrivateKey.from_jwk(jwk.value, insecure=True)
+        key = key.any_randomiser() if takes_any else key
         rows = 0
         for batch in batches:
             described = _spark_schema.from_spark(batch, entries)
