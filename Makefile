@@ -13,7 +13,7 @@ MUTANTS ?=
 .PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards hardware-tools prove-arithmetic
 .PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
 .PHONY: test test-hardware test-extras test-postgres test-full
-.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-web bench-js bench-inner-loop
+.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-web bench-js bench-inner-loop
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-check
 
 help: ## list these commands
@@ -174,6 +174,9 @@ bench-election-server: ## measure the election's server, alone and beside reader
 bench-proofs: ## measure proofs about ciphertexts beside gmpy2 (minutes; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_proofs.sh
+
+bench-distributed: ## time keys without a dealer, five trustees, write bench/results/distributed-keygen.md (an hour; leave the machine alone)
+	scripts/bench_distributed.sh
 
 bench-inner-loop: ## time from an edit to the tests of each crate, write bench/results/inner-loop.md (an hour; leave the machine alone)
 	python3 bench/inner_loop.py

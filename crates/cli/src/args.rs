@@ -14,6 +14,8 @@ mod reference;
 mod serve;
 
 use std::ffi::OsString;
+#[cfg(feature = "service")]
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -175,6 +177,30 @@ pub struct Keygen {
     /// Share a Paillier key: of L trustees, at most 20, any W decrypt; takes minutes
     #[arg(long, value_name = "W/L")]
     pub shares: Option<Sharing>,
+    /// Generate a shared key with other trustees: of L, 3 to 9, any W decrypt
+    #[cfg(feature = "service")]
+    #[arg(long, value_name = "W/L", conflicts_with_all = ["scheme", "set", "shares", "signing"])]
+    pub distributed: Option<Sharing>,
+    /// With --distributed: this trustee's number
+    #[cfg(feature = "service")]
+    #[arg(long, value_name = "N", requires = "distributed")]
+    pub trustee: Option<u32>,
+    /// With --distributed: this trustee's private key, signing-private.json
+    #[cfg(feature = "service")]
+    #[arg(long, value_name = "FILE", requires = "distributed")]
+    pub identity: Option<PathBuf>,
+    /// With --distributed: where trustees with higher numbers connect
+    #[cfg(feature = "service")]
+    #[arg(long, value_name = "ADDRESS", requires = "distributed")]
+    pub listen: Option<SocketAddr>,
+    /// With --distributed: where each trustee with a lower number listens
+    #[cfg(feature = "service")]
+    #[arg(long, value_name = "N=HOST:PORT", requires = "distributed")]
+    pub peer: Vec<Peer>,
+    /// With --distributed: each other trustee's key, signing-public.json
+    #[cfg(feature = "service")]
+    #[arg(long, value_name = "N=FILE", requires = "distributed")]
+    pub peer_key: Vec<PeerKey>,
     /// Make a key that signs tables: DIR/signing-public.json and DIR/signing-private.json
     #[arg(long, conflicts_with_all = ["scheme", "set", "bits", "variant", "shares"])]
     pub signing: bool,
@@ -426,6 +452,56 @@ pub struct Sharing {
     pub needed: u32,
     /// Trustees that there are.
     pub trustees: u32,
+}
+
+/// Where a trustee listens.
+#[cfg(feature = "service")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The trustee's number.
+    pub number: u32,
+    /// Host and port.
+    pub address: String,
+}
+
+#[cfg(feature = "service")]
+impl FromStr for Peer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, address) = numbered(text).ok_or("N=HOST:PORT, such as 1=trustee.example:7001")?;
+        match address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
+            true => Ok(Self { number, address: address.to_owned() }),
+            false => Err("N=HOST:PORT, such as 1=trustee.example:7001".to_owned()),
+        }
+    }
+}
+
+/// The file of a trustee's public key.
+#[cfg(feature = "service")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerKey {
+    /// The trustee's number.
+    pub number: u32,
+    /// The file.
+    pub file: PathBuf,
+}
+
+#[cfg(feature = "service")]
+impl FromStr for PeerKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, file) = numbered(text).ok_or("N=FILE, such as 1=one.json")?;
+        Ok(Self { number, file: file.into() })
+    }
+}
+
+/// A trustee's number, and what follows the sign behind it.
+#[cfg(feature = "service")]
+fn numbered(text: &str) -> Option<(u32, &str)> {
+    let (number, rest) = text.split_once('=')?;
+    Some((number.parse().ok()?, rest)).filter(|(_, rest)| !rest.is_empty())
 }
 
 impl FromStr for Sharing {

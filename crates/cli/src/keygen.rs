@@ -6,6 +6,10 @@ use hearith_threshold::deal;
 use zeroize::Zeroizing;
 
 use crate::args::{Keygen, Scheme, Sharing};
+#[cfg(feature = "service")]
+use crate::distributed::Meeting;
+#[cfg(feature = "service")]
+use crate::failure::eprint_line;
 use crate::failure::{Failure, name};
 use crate::keys::{hinting, sealed};
 use crate::lattice;
@@ -19,6 +23,10 @@ use crate::signing;
 /// Makes a key pair and writes its two files, or a shared key's.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     check_options(command)?;
+    #[cfg(feature = "service")]
+    if let Some(sharing) = command.distributed {
+        return together(session, command, sharing);
+    }
     match command.shares {
         _ if command.signing => signing_pair(session, command),
         None => pair(session, command),
@@ -86,7 +94,7 @@ fn signing_pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
 /// Deals a key: nothing of the whole one is written.
 fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
     let first_file = name(&command.out.join(share_file(1)));
-    let mut files = SharedKey::begin(&command.out, sharing.trustees, command.force)?;
+    let mut files = SharedKey::begin(&command.out, 1..=sharing.trustees, command.force)?;
     let passphrase = passphrase(session, command, &first_file)?;
 
     let mut watch = Stopwatch::start();
@@ -97,6 +105,28 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
     let key = verification.key();
     session.warn_of(&first_file, key);
     files.write(&verification, &shares, passphrase.as_ref())?;
+    files.commit()?;
+    session.report(&watch.stop_key(key.id(), key.bits()));
+    Ok(())
+}
+
+/// Generates a key with other trustees, and writes this one's share.
+#[cfg(feature = "service")]
+fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
+    let meeting = Meeting::prepare(session, command, sharing)?;
+    let me = command.trustee.unwrap_or(1);
+    let file = name(&command.out.join(share_file(me)));
+    let mut files = SharedKey::begin(&command.out, me..=me, command.force)?;
+    let passphrase = passphrase(session, command, &file)?;
+
+    let mut watch = Stopwatch::start();
+    let finished = watch.compute(|| meeting.run())?;
+    let key = finished.verification.key();
+    if !session.is_quiet() {
+        eprint_line(&format!("{} candidates in {} rounds", finished.candidates, finished.rounds));
+    }
+    session.warn_of(&file, key);
+    files.write(&finished.verification, &[finished.share], passphrase.as_ref())?;
     files.commit()?;
     session.report(&watch.stop_key(key.id(), key.bits()));
     Ok(())

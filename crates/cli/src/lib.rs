@@ -17,6 +17,8 @@ mod describe;
 mod device;
 #[cfg(feature = "dghv")]
 pub mod dghv;
+#[cfg(feature = "service")]
+mod distributed;
 #[cfg(feature = "election")]
 mod election;
 mod encrypt;

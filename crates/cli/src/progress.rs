@@ -19,6 +19,9 @@ pub(crate) enum Length {
     Rows(u64),
     /// That many bytes of input.
     Bytes(u64),
+    /// That many candidates are expected.
+    #[cfg(feature = "service")]
+    Candidates(u64),
     /// Steps, of which the work itself tells how many there are.
     #[cfg(feature = "dghv")]
     Steps,
@@ -42,6 +45,10 @@ impl Progress {
             }
             Length::Bytes(bytes) => {
                 (Some(bytes), "{prefix} {wide_bar} {percent:>3}%  {msg}  {bytes_per_sec}  {eta} left")
+            }
+            #[cfg(feature = "service")]
+            Length::Candidates(expected) => {
+                (Some(expected), "{prefix} {wide_bar} {human_pos} candidates, {human_len} expected  {elapsed}")
             }
             #[cfg(feature = "dghv")]
             Length::Steps => (Some(u64::MAX), "{prefix} {wide_bar} {percent:>3}%  {eta} left"),
@@ -75,6 +82,13 @@ impl Progress {
     #[cfg(feature = "election")]
     pub(crate) fn set_bytes(&self, position: u64) {
         self.bar.set_position(position);
+    }
+
+    /// Says how many candidates were tried, of those expected.
+    #[cfg(feature = "service")]
+    pub(crate) fn set_candidates(&self, tried: u64, expected: u64) {
+        self.bar.set_length(expected.max(tried));
+        self.bar.set_position(tried);
     }
 
     /// Says how many of all steps are done.

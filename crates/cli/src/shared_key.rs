@@ -5,6 +5,7 @@
 //! keys, which name theirs, and no public key.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use hearith_paillier::DEFAULT_ITERATIONS;
@@ -24,6 +25,7 @@ pub(crate) struct SharedKey {
     shares: Vec<Output>,
     verification: Output,
     public: Output,
+    trustees: RangeInclusive<u32>,
     directory: PathBuf,
     made: MadeDirectories,
     replace: bool,
@@ -47,7 +49,9 @@ pub(crate) fn share_file(trustee: u32) -> String {
 
 impl SharedKey {
     /// Begins the files of a key in a directory, which is made where it is missing. The key of one holder is not replaced.
-    pub(crate) fn begin(directory: &Path, trustees: u32, replace: bool) -> Result<Self, Failure> {
+    ///
+    /// The files of these trustees are written: of all if a dealer makes the key, of one if that one is a trustee.
+    pub(crate) fn begin(directory: &Path, trustees: RangeInclusive<u32>, replace: bool) -> Result<Self, Failure> {
         let [public, verification] = [JSON.public, VERIFICATION].map(|file| directory.join(file));
         let share = |trustee: u32| directory.join(share_file(trustee));
         if fs::symlink_metadata(directory.join(JSON.private)).is_ok() {
@@ -60,11 +64,12 @@ impl SharedKey {
         }
         let made = MadeDirectories::make(directory);
         let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
-        let shares = (1..=trustees).map(|trustee| Output::file(&share(trustee), Access::Owner, replace));
+        let shares = trustees.clone().map(|trustee| Output::file(&share(trustee), Access::Owner, replace));
         Ok(Self {
             shares: shares.collect::<Result<_, _>>()?,
             verification: Output::file(&verification, Access::Usual, replace)?,
             public: Output::file(&public, Access::Usual, replace)?,
+            trustees,
             directory: directory.to_owned(),
             made,
             replace,
@@ -101,15 +106,15 @@ impl SharedKey {
 
     /// Commits, and lets `before` see every step.
     fn commit_stepwise(self, mut before: impl FnMut(Step)) -> Result<(), Failure> {
-        let Self { shares, verification, public, directory, made, replace } = self;
+        let Self { shares, verification, public, trustees, directory, made, replace } = self;
         before(Step::RemoveOld);
         let old = [VERIFICATION, JSON.public].map(|file| Removed::file(&directory.join(file)));
         let [old_verification, old_public] = old;
         let (old_verification, old_public) = (old_verification?, old_public?);
         let mut placed = Vec::with_capacity(shares.len());
-        for share in shares {
+        for (share, trustee) in shares.into_iter().zip(trustees.clone()) {
             let path = PathBuf::from(share.name());
-            before(Step::PlaceShare(placed.len() as u32 + 1));
+            before(Step::PlaceShare(trustee));
             if let Err(failure) = share.commit() {
                 if placed.is_empty() {
                     old_verification.restore()?;
@@ -123,7 +128,7 @@ impl SharedKey {
         }
         // Trustees that the old key had and the new has not.
         before(Step::RemoveShares);
-        for trustee in placed.len() as u32 + 1..=MAX_TRUSTEES {
+        for trustee in (1..=MAX_TRUSTEES).filter(|trustee| !trustees.contains(trustee)) {
             let _ = fs::remove_file(directory.join(share_file(trustee)));
         }
         made.keep();
@@ -149,7 +154,7 @@ mod tests {
         let (policy, engine) = (KeyPolicy::AllowInsecure, Engine::Serial);
         let private = PrivateKey::generate_safe(128, Variant::Standard, policy, engine).unwrap();
         let (verification, shares) = deal(&private, 2, trustees).unwrap();
-        let mut files = SharedKey::begin(directory, trustees, replace)?;
+        let mut files = SharedKey::begin(directory, 1..=trustees, replace)?;
         files.write(&verification, &shares, None)?;
         Ok((files, verification))
     }

@@ -175,6 +175,11 @@ impl SigningKey {
         VerifyingKey(self.0.verifying_key().to_bytes())
     }
 
+    /// The 32 bytes that RFC 8032 calls the private key: for protocols other than tables' that a person signs in.
+    pub fn to_seed(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.0.to_bytes())
+    }
+
     fn sign(&self, statement: &str) -> TableSignature {
         TableSignature { signer: self.public(), signature: self.0.sign(statement.as_bytes()).to_bytes() }
     }
@@ -219,6 +224,11 @@ impl VerifyingKey {
         let (x, id) = (self.to_text(), self.id());
         let kid = format!("Ed25519 public key {id} of Hearith");
         format!("{{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"key_ops\":[\"verify\"],\"x\":\"{x}\",\"kid\":\"{kid}\"}}")
+    }
+
+    /// The 32 bytes of the key (RFC 8032).
+    pub fn to_bytes(&self) -> [u8; 32] {
+        self.0
     }
 
     /// The first 16 bytes of the key's thumbprint (RFC 7638, with SHA-256), as ids of other keys are written.

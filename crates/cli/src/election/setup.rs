@@ -142,7 +142,7 @@ pub(super) fn ceremony(session: &Session, command: &ElectionCeremony) -> Result<
     let choose = |file: &str| session.passphrases.is_given().then(|| session.passphrases.choose(file)).transpose();
     let first = match command.shares {
         Some(sharing) => {
-            let mut files = SharedKey::begin(&command.out, sharing.trustees, false)?;
+            let mut files = SharedKey::begin(&command.out, 1..=sharing.trustees, false)?;
             let passphrase = choose(&name(&command.out))?;
             let (manifest, verification, shares) = {
                 let _progress = Progress::start("searching safe primes", Length::Unknown);

@@ -10,6 +10,8 @@ mod describing;
 mod devices;
 #[cfg(feature = "dghv")]
 mod dghv;
+#[cfg(feature = "service")]
+mod distributed;
 #[cfg(feature = "election")]
 mod election;
 #[cfg(feature = "election")]

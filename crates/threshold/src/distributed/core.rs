@@ -500,7 +500,7 @@ impl Core {
                 }
             }
         }
-        // By Fermat's test to the base 2, which p and q both pass if and only if their product does.
+        // By Fermat's test to the base 2: if p and q both pass it, their product passes the test to the base 4.
         let [p, q] = halves;
         let of_p = self.may_be_prime(&p)?;
         let both: Vec<Secret> = q.into_iter().zip(of_p).filter_map(|(q, may_be)| may_be.then_some(q)).collect();

@@ -35,7 +35,8 @@ pub enum Reason {
     Slandered,
     /// The trustee did not open its seed when the run had failed.
     Refused,
-    /// The trustee did not confirm the key after it had agreed to it.
+    /// The trustee did not confirm the key when this one had. It is at fault, or whoever misled it in the round before:
+    /// nothing may be opened any more that would show which.
     Withdrew,
     /// All followed the protocol: a number had a property that hardly any has. Run it again.
     Chance,
@@ -57,7 +58,7 @@ impl fmt::Display for Failure {
             Reason::Equivocated => f.write_str("told different trustees different things"),
             Reason::Slandered => f.write_str("accused another trustee wrongly"),
             Reason::Refused => f.write_str("did not open its seed after the run had failed"),
-            Reason::Withdrew => f.write_str("did not confirm the key"),
+            Reason::Withdrew => f.write_str("did not confirm the key: it is at fault, or whoever misled it"),
             Reason::Chance => f.write_str("the numbers had a rare property; run it again"),
         }
     }

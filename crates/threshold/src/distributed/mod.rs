@@ -167,7 +167,7 @@ impl Parameters {
     }
 
     /// What all trustees must have in common, as bytes.
-    fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let numbers = [self.bits, self.needed, self.trustees, self.candidates as u32];
         let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
         bytes.extend_from_slice(self.variant.name().as_bytes());

@@ -38,8 +38,12 @@ pub struct Finished {
     pub verification: Verification,
     /// This trustee's share of the key.
     pub share: KeyShare,
-    /// The hash of all that was sent to everybody, the same for all: what each trustee signs.
+    /// The hash of all that was sent to everybody, the same for all.
     pub transcript: [u8; 32],
+    /// How many candidates were tried.
+    pub candidates: u64,
+    /// How many rounds it took.
+    pub rounds: u32,
 }
 
 /// How far a run is.
@@ -288,10 +292,12 @@ impl Trustee {
     }
 
     fn finish(&mut self) -> Step {
+        let candidates = (u64::from(self.core.number()) + 1) * self.plan.candidates() as u64;
+        let (transcript, rounds) = (self.view, self.round + 1);
         let spent = Core::new(Arc::clone(&self.plan), self.me, Seed::default());
         match std::mem::replace(&mut self.core, spent).into_key() {
             Some((verification, share)) => {
-                Step::Finished(Box::new(Finished { verification, share, transcript: self.view }))
+                Step::Finished(Box::new(Finished { verification, share, transcript, candidates, rounds }))
             }
             None => {
                 Step::Failed { failure: Failure { trustees: Vec::new(), reason: Reason::Chance }, farewell: Vec::new() }

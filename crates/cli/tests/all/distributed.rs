@@ -1,0 +1,170 @@
+//! Trustees who generate a key together, each a process, over the loopback address.
+
+use crate::common::{Place, STAFF};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::thread;
+
+/// A place with a key for each trustee to sign with, and addresses.
+struct Trustees {
+    place: Place,
+    /// Where each listens.
+    listen: Vec<String>,
+    /// Where each is reached.
+    reached: Vec<String>,
+}
+
+impl Trustees {
+    fn new(count: u32) -> Self {
+        let place = Place::new();
+        (1..=count).for_each(|number| drop(place.ok(&format!("keygen --signing --out id-{number}"))));
+        let listeners: Vec<TcpListener> = (1..=count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let listen: Vec<String> = listeners.iter().map(|one| one.local_addr().unwrap().to_string()).collect();
+        Trustees { place, reached: listen.clone(), listen }
+    }
+
+    fn line(&self, number: u32, sharing: &str, more: &str) -> String {
+        let mut line = format!(
+            "keygen --bits 128 --distributed {sharing} --trustee {number} --identity id-{number}/signing-private.json \
+             --listen {} --out key-{number} {more}",
+            self.listen[number as usize - 1]
+        );
+        for (other, address) in (1..).zip(&self.reached).filter(|(other, _)| *other != number) {
+            line += &format!(" --peer {other}={address} --peer-key {other}=id-{other}/signing-public.json");
+        }
+        line
+    }
+
+    fn start(&self, number: u32, sharing: &str, more: &str) -> Child {
+        let line = self.line(number, sharing, more);
+        self.place.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Runs all, each with what it is told more, and gives what each said and whether it succeeded.
+    fn run(&self, sharing: &str, more: impl Fn(u32) -> String) -> Vec<(bool, String)> {
+        let numbers = 1..=self.listen.len() as u32;
+        let running: Vec<Child> = numbers.map(|number| self.start(number, sharing, &more(number))).collect();
+        let end = |child: Child| {
+            let output = child.wait_with_output().unwrap();
+            (output.status.success(), String::from_utf8(output.stderr).unwrap())
+        };
+        running.into_iter().map(end).collect()
+    }
+}
+
+#[test]
+fn five_processes_generate_a_key_of_which_any_three_decrypt() {
+    let trustees = Trustees::new(5);
+    for (number, (succeeded, said)) in (1..).zip(trustees.run("3/5", |_| String::new())) {
+        assert!(succeeded, "{said}");
+        // Everybody sees the keys of all.
+        for other in 1..=5 {
+            let own = if number == other { ", this one" } else { "" };
+            assert!(said.contains(&format!("hearith: trustee {other}{own}: key ")), "{said}");
+        }
+    }
+    let place = &trustees.place;
+    let public = place.read("key-1/public.json");
+    for number in 1..=5 {
+        assert_eq!(place.read(&format!("key-{number}/public.json")), public);
+        assert_eq!(place.read(&format!("key-{number}/verification.json")), place.read("key-1/verification.json"));
+        let files: Vec<String> =
+            place.files().into_iter().filter(|file| file.starts_with(&format!("key-{number}"))).collect();
+        assert!(files.len() <= 3, "{files:?}");
+    }
+    place.write("in.csv", STAFF);
+    // Under a key of one holder, for comparison.
+    let plain = place.totals("--column salary", "--by dept");
+    place.ok("encrypt --key key-1/public.json --column salary in.csv --out rows.parquet");
+    place.ok("sum --key key-2/public.json --by dept rows.parquet --out totals.parquet");
+    for number in [1, 3, 5] {
+        let share = format!("key-{number}/share-{number}.json");
+        place.ok(&format!("decrypt-share --share {share} totals.parquet --out share-{number}.parquet"));
+    }
+    let combine =
+        "combine --key key-4/verification.json totals.parquet share-1.parquet share-3.parquet share-5.parquet";
+    assert_eq!(place.ok(combine).text(), plain);
+}
+
+/// Forwards connections; the first is cut after some bytes.
+fn cutting(target: &str, bytes: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, target) = (listener.local_addr().unwrap().to_string(), target.to_owned());
+    let forward = |mut from: TcpStream, mut to: TcpStream, most: usize| {
+        thread::spawn(move || {
+            let (mut buffer, mut sent) = ([0; 4096], 0);
+            while let Ok(count @ 1..) = from.read(&mut buffer) {
+                sent += count;
+                if sent > most || to.write_all(&buffer[..count]).is_err() {
+                    break;
+                }
+            }
+            let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+        })
+    };
+    thread::spawn(move || {
+        let mut most = bytes;
+        for stream in listener.incoming().flatten() {
+            // Until the trustee listens there is nothing to cut.
+            let Ok(onward) = TcpStream::connect(&target) else { continue };
+            forward(onward.try_clone().unwrap(), stream.try_clone().unwrap(), usize::MAX);
+            forward(stream, onward, most);
+            most = usize::MAX;
+        }
+    });
+    address
+}
+
+#[test]
+fn a_lost_connection_begins_another_run() {
+    let mut trustees = Trustees::new(3);
+    // The hello and two rounds pass.
+    trustees.reached[0] = cutting(&trustees.listen[0], 2500);
+    let said = trustees.run("2/3", |_| String::new());
+    for (succeeded, said) in &said {
+        assert!(succeeded, "{said}");
+    }
+    assert!(said.iter().all(|(_, said)| said.contains("beginning again, with fresh random numbers")), "{said:?}");
+    let public = trustees.place.read("key-1/public.json");
+    assert!((2..=3).all(|number| trustees.place.read(&format!("key-{number}/public.json")) == public));
+}
+
+#[test]
+fn trustees_who_want_other_keys_are_told() {
+    let trustees = Trustees::new(3);
+    let other = |number: u32| if number == 2 { "--variant djn" } else { "" };
+    for (number, (succeeded, said)) in (1..).zip(trustees.run("2/3", |number| other(number).to_owned())) {
+        assert!(!succeeded, "{said}");
+        let expected = if number == 2 { "generates a key of another length" } else { "trustee 2 generates a key" };
+        assert!(said.contains(expected), "{number}: {said}");
+    }
+    // Nothing is left, not even the directories.
+    assert!(!trustees.place.file("key-1").exists() && !trustees.place.file("key-3").exists());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let trustees = Trustees::new(3);
+    let (place, line) = (&trustees.place, trustees.line(2, "2/3", ""));
+    let without = |option: &str| {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == option).unwrap();
+        words.drain(at..at + 2);
+        words.join(" ")
+    };
+    for (option, expected) in [
+        ("--trustee", "--distributed takes --trustee N, a number from 1 to 3"),
+        ("--identity", "--distributed takes --identity FILE"),
+        ("--listen", "--distributed takes --listen ADDRESS:PORT"),
+        ("--peer", "--distributed takes --peer 1=HOST:PORT once"),
+        ("--peer-key", "--distributed takes --peer-key 1=FILE once, trustee 1's public key"),
+    ] {
+        place.fails(&without(option), expected);
+    }
+    let same = line.replace("--peer-key 3=id-3", "--peer-key 3=id-1");
+    place.fails(&same, "two trustees have the same key");
+    let few = line.replace("--distributed 2/3", "--distributed 3/3");
+    let expected = "a key is generated by 3 to 9 trustees with a public key each, of whom at least 2 and at most the larger half are needed";
+    place.fails(&few, expected);
+}
