@@ -9,12 +9,14 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_proofs::Transcript;
+use hearith_threshold::distributed::{Finished, Identity, Parameters, Step, Trustee, session_id};
 use hearith_threshold::{Contexts, KeyShare, deal};
 use rug::{Integer, integer::Order};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of copies that there is room for.
 const ROOM: usize = 1 << 28;
@@ -146,8 +148,70 @@ fn challenge(share: &KeyShare, ciphertext: &[u8], shares: &[u8]) -> Integer {
     Integer::from_digits(&transcript.challenge(), Order::Msf)
 }
 
+/// One test records at a time.
+static RECORDING: Mutex<()> = Mutex::new(());
+
+/// Three trustees who generate a key from seeds.
+fn generate(engine: Engine, seeds: &[[u8; 32]; 3]) -> Vec<Finished> {
+    let policy = KeyPolicy::AllowInsecure;
+    let parameters = Parameters::new(128, 2, 3, Variant::Standard, policy, engine).unwrap();
+    let identity = |number: usize| Identity::from_seed(&[number as u8 + 1; 32]);
+    let keys = [0, 1, 2].map(|number| identity(number).public());
+    let session = session_id(&parameters, &keys, &[[0; 32]; 3]);
+    let trustee = |number: usize| {
+        let (parameters, me) = (parameters.clone(), number as u32 + 1);
+        Trustee::with_seed(parameters, me, identity(number), &keys, session, &seeds[number]).unwrap()
+    };
+    let mut trustees = [0, 1, 2].map(trustee);
+    let mut sent = trustees.each_mut().map(Trustee::start);
+    loop {
+        let received = [0, 1, 2].map(|to| sent.each_ref().map(|from| Some(from[to].clone())));
+        let steps: Vec<Step> =
+            trustees.iter_mut().zip(received).map(|(trustee, received)| trustee.step(&received)).collect();
+        let (mut next, mut finished) = (Vec::new(), Vec::new());
+        for step in steps {
+            match step {
+                Step::Send(messages) => next.push(messages),
+                Step::Finished(key) => finished.push(*key),
+                Step::Failed { failure, .. } => panic!("{failure}"),
+            }
+        }
+        match next.try_into() {
+            Ok(messages) => sent = messages,
+            Err(_) => return finished,
+        }
+    }
+}
+
+/// Seeds, shares of the key and their multiples. Parts of other candidates are opened, and messages are their receivers'.
+#[test]
+fn generating_a_key_leaves_nothing_on_the_heap() {
+    let _alone = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut leaks = Vec::new();
+    for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+        let mut secrets = Secrets::default();
+        let seeds: [[u8; 32]; 3] =
+            std::array::from_fn(|number| Transcript::new("heap seed").with(&[number as u8, 1]).challenge());
+        for seed in &seeds {
+            secrets.number("a seed", &Integer::from_digits(seed, Order::Lsf));
+        }
+        let (finished, memory) = freed_by(|| generate(engine, &seeds));
+        for one in &finished {
+            let (text, number) = secret(&one.share);
+            secrets.text("text of a share", &text);
+            secrets.number("a share", &number);
+            secrets.number("a share times D", &(number * 6u32));
+        }
+        leaks.extend(secrets.within(&memory).into_iter().map(|name| format!("{engine}: {name}")));
+        let ((), memory) = freed_by(|| drop(finished));
+        leaks.extend(secrets.within(&memory).into_iter().map(|name| format!("{engine}, dropping: {name}")));
+    }
+    assert!(leaks.is_empty(), "{leaks:#?}");
+}
+
 #[test]
 fn nothing_secret_stays_on_the_heap() {
+    let _alone = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
     let (policy, contexts) = (KeyPolicy::AllowInsecure, Contexts::new(b"heap", [b"row"]));
     let canary: Integer = (Integer::from(0x5d3a_91c7_e04b_26f8_u64) << 64u32) + 0x8c15_7ae9_b36d_f042_u64;
     let mut unwiped = Secrets::default();
