@@ -174,7 +174,17 @@ def test_parquet_in_and_out(spark, plain, encrypted, keys, tmp_path):
     with pytest.raises(he.HearithError, match="exists"):
         hs.write_parquet(encrypted, str(folder))
     # Read by the kernel without Spark, and by Spark again.
-    kernel = private.decrypt_columns(public.sum_columns([pq.read_table(file) for file in files], by=["dept"]))
+    tables = [pq.read_table(file) for file in files]
+    kernel = private.decrypt_columns(public.sum_columns(tables, by=["dept"]))
+    with pytest.raises(TableError, match="counted twice"):
+        public.sum_columns([*tables, tables[1]], by=["dept"])
+    with pytest.raises(TableError, match="counted twice"):
+        public.sum_columns([hs.to_arrow(encrypted), *tables], by=["dept"])
+    hs.write_parquet(added(encrypted, by=["dept", "site"]), str(tmp_path / "totals"))
+    (totals,) = (tmp_path / "totals").glob("part-*.parquet")
+    assert private.decrypt_columns(public.sum_columns(pq.read_table(totals), by=["dept"])).equals(kernel)
+    with pytest.raises(TableError, match="counted twice"):
+        public.sum_columns([pq.read_table(totals), hs.to_arrow(encrypted)], by=["dept"])
     spread = hs.read_parquet(spark, str(folder), public)
     found = rows_of(hs.decrypt_columns(added(spread, by="dept"), private))
     assert found == sorted((tuple(row.values()) for row in kernel.to_pylist()), key=repr) == totals_of(plain, ["dept"])

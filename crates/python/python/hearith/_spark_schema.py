@@ -6,6 +6,7 @@ Spark has neither binary values of fixed size nor integers without sign; what a 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from hashlib import sha256
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -56,6 +57,21 @@ def described_entries(schema: StructType) -> dict[str, dict[str, str]]:
         entries = field.metadata.items()
         prefix = _descriptions.PREFIX
         found[field.name] = {name: text for name, text in entries if name.startswith(prefix) and name != JWK}
+    return found
+
+
+def of_part(entries: Mapping[str, dict[str, str]], part: int) -> dict[str, dict[str, str]]:
+    """The entries of one of the files that a table is divided into, counted from 0: each is a table of its own.
+
+    The first keeps the table's id, so that the whole and its parts are not added up together. The others have an id that
+    follows from it and their number.
+    """
+    found = {}
+    for name, described in entries.items():
+        if part and _descriptions.TABLE in described:
+            table = sha256(f"{described[_descriptions.TABLE]}/{part}".encode()).hexdigest()[:32]
+            described = {**described, _descriptions.TABLE: table}
+        found[name] = described
     return found
 
 

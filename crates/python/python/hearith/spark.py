@@ -136,7 +136,10 @@ def sum_columns(
     )
     schema = _spark_schema.described_schema(used.schema)
     # Whatever is wrong with key, descriptions and groups is found here, in the driver.
-    nothing = _native.Totals(key.native, schema, groups).finish()
+    empty = _native.Totals(key.native, schema, groups)
+    # The totals name the table that they are of.
+    empty.begin(schema, allow_repeated=False)
+    nothing = empty.finish()
     returned = _spark_schema.spark_schema(nothing.schema, df.schema, key.to_jwk())
     shared = broadcast(df, key)
     partial = mapped(used, _adding(shared, groups, _spark_schema.described_entries(used.schema)), returned)
@@ -284,7 +287,8 @@ def write_parquet(df: DataFrame, path: str) -> None:
     """Writes a file a partition into a new folder, as tables that `hearith`, pyarrow and DuckDB read with all descriptions.
 
     All workers must see the folder under this path, or URI that pyarrow understands. A file gets its name when it is complete,
-    `_SUCCESS` stands beside them when all are.
+    `_SUCCESS` stands beside them when all are. Each file is a table with an id of its own, so that all add up. Totals go into
+    one file, which names the tables in them.
 
     Raises:
         HearithError: there is something at `path` already.
@@ -293,17 +297,20 @@ def write_parquet(df: DataFrame, path: str) -> None:
     if system.get_file_info(folder).type != filesystems.FileType.NotFound:
         raise HearithError(f"{path}: exists already")
     system.create_dir(folder)
+    if any(_spark_schema.counts_rows(field) for field in df.schema):
+        df = df.coalesce(1)
     entries = _spark_schema.described_entries(df.schema)
 
     def task(batches: Batches) -> Batches:
         context = TaskContext.get()
         assert context is not None, "within a task"
         system, folder = open_path(path)
-        name = f"{folder}/part-{context.partitionId():05}.parquet"
+        part = context.partitionId()
+        name = f"{folder}/part-{part:05}.parquet"
         temporary = f"{folder}/_{context.taskAttemptId()}.temporary"
         rows, writer = 0, None
         for batch in batches:
-            described = _spark_schema.from_spark(batch, entries)
+            described = _spark_schema.from_spark(batch, _spark_schema.of_part(entries, part))
             writer = writer or pq.ParquetWriter(temporary, described.schema, filesystem=system)
             writer.write_batch(described)
             rows += batch.num_rows
