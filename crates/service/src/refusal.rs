@@ -33,9 +33,9 @@ impl Refusal {
         Self::new(ErrorReason::ShuttingDown, "the service is shutting down")
     }
 
-    /// The same in a later row: of a request of which this row is the first of a slice.
-    pub(crate) fn in_later_row(mut self, rows: usize) -> Self {
-        self.row = self.row.map(|row| row + rows);
+    /// The same in another row: that of the request which is this row of a slice.
+    pub(crate) fn in_row(mut self, row_of: impl FnOnce(usize) -> usize) -> Self {
+        self.row = self.row.map(row_of);
         self
     }
 

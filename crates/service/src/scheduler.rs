@@ -10,8 +10,8 @@
 //! # Slices
 //! A request is computed in slices, of as many rows as take [`SLICE_GOAL`] but at least one round
 //! of a processor's lanes. Between two slices everybody else has a turn, and a request that was
-//! cancelled or is late goes no further. Sums are not cut: a message of them takes a few
-//! milliseconds.
+//! cancelled or is late goes no further. Sums are cut as well: what the slices of a group came to is
+//! added up in the end.
 //!
 //! # Long rounds
 //! One round of lanes may take longer than [`SLICE_MOST`] (0.4 s for keys of 8192 bits). These are
@@ -421,8 +421,9 @@ impl Shared {
         let cpu = self.workers[batch.worker].cpu;
         let only = |batch: &InFlightBatch, refusal: Refusal| {
             let Slice { request, rows } = &batch.slices[0];
-            let row = rows.start + refusal.row().unwrap_or(0);
-            request.complete(rows.clone(), Err((row, refusal.in_later_row(rows.start))));
+            let refusal = refusal.in_row(|row| request.input.row_of(rows, row));
+            let row = refusal.row().unwrap_or_else(|| request.input.first_row(rows));
+            request.complete(rows.clone(), Err((row, refusal)));
         };
         match outputs {
             Ok(outputs) => {

@@ -69,7 +69,7 @@ pub enum Input {
     SumGroups {
         /// The ciphertexts.
         ciphertexts: Ciphertexts,
-        /// The rows of each group.
+        /// The rows of each group. Every row is in exactly one.
         groups: Vec<Vec<u32>>,
     },
     /// Ciphertexts to decrypt.
@@ -169,12 +169,9 @@ impl Input {
         })
     }
 
-    /// Whether the operation works on each row by itself.
-    pub fn can_be_cut(&self) -> bool {
-        !matches!(self, Self::SumGroups { .. })
-    }
-
-    /// Rows of an input that can be cut, or all rows of any.
+    /// A slice: so many rows. Those of sums are counted group by group, so that slices have few
+    /// groups in common, and a slice has the groups of its rows alone. [`Input::join`] takes what
+    /// slices come to.
     ///
     /// # Errors
     /// [`ErrorKind::NoSuchRow`] if there are no such rows.
@@ -192,8 +189,83 @@ impl Input {
                 let scalars = Zeroizing::new(scalars[rows].to_vec());
                 Self::Multiply { ciphertexts, scalars, bits, deterministic }
             }
-            Self::SumGroups { .. } => return Err(ErrorKind::NoSuchRow { rows: self.rows() }.into()),
+            Self::SumGroups { ciphertexts, groups } => {
+                let (mut taken, mut parts) = (Vec::with_capacity(rows.len()), Vec::new());
+                for (group, places) in groups.iter().zip(places(groups)) {
+                    let (start, end) = (rows.start.max(places.start), rows.end.min(places.end));
+                    if start < end {
+                        let first = taken.len() as u32;
+                        let part = &group[start - places.start..end - places.start];
+                        taken.extend(part.iter().map(|&row| row as usize));
+                        parts.push((first..taken.len() as u32).collect());
+                    }
+                }
+                if taken.len() < rows.len() {
+                    return Err(ErrorKind::NoSuchRow { rows: self.rows() }.into());
+                }
+                Self::SumGroups { ciphertexts: ciphertexts.select(&taken)?, groups: parts }
+            }
         }))
+    }
+
+    /// The row of this input that is the `index`-th of a slice.
+    pub fn row_of(&self, rows: &Range<usize>, index: usize) -> usize {
+        let place = rows.start + index;
+        match self {
+            Self::SumGroups { groups, .. } if *rows != (0..self.rows()) => {
+                groups.iter().flatten().nth(place).map_or(place, |&row| row as usize)
+            }
+            _ => place,
+        }
+    }
+
+    /// The first row of this input that a slice has; `usize::MAX` if it has none.
+    pub fn first_row(&self, rows: &Range<usize>) -> usize {
+        match self {
+            Self::SumGroups { groups, .. } => {
+                let taken = groups.iter().flatten().skip(rows.start).take(rows.len());
+                taken.min().map_or(usize::MAX, |&row| row as usize)
+            }
+            _ => rows.start,
+        }
+    }
+
+    /// What the input comes to, from what its slices did: all of them, in order. Groups that are in
+    /// several slices are added up, at most one for each end of a slice.
+    ///
+    /// # Errors
+    /// What slices came to does not go together, or the key is another.
+    pub fn join(&self, key: &ServedKey, slices: Vec<(Range<usize>, Output)>) -> Result<Output, Error> {
+        let (ranges, outputs): (Vec<Range<usize>>, Vec<Output>) = slices.into_iter().unzip();
+        let Self::SumGroups { groups, .. } = self else { return Output::concat(outputs) };
+        if outputs.len() == 1 {
+            return Output::concat(outputs);
+        }
+        let Output::Ciphertexts(partial) = Output::concat(outputs)? else {
+            return Err(ErrorKind::Lengths { left: groups.len(), right: 0 }.into());
+        };
+        // The next of the partial sums, and of the slices; each group has one of each of its slices.
+        let (mut next, mut slice) = (0, 0);
+        let (mut split, mut order) = (Vec::new(), Vec::with_capacity(groups.len()));
+        for places in places(groups) {
+            let first = next;
+            let mut start = places.start;
+            while start < places.end {
+                while ranges.get(slice).is_some_and(|range| range.end <= start) {
+                    slice += 1;
+                }
+                start = ranges.get(slice).map_or(places.end, |range| range.end.min(places.end));
+                next += 1;
+            }
+            if next - first == 1 {
+                order.push(first);
+            } else {
+                order.push(partial.len() + split.len());
+                split.push((first as u32..next as u32).collect());
+            }
+        }
+        let sums = key.public().sum_groups(&partial, &split)?;
+        Ciphertexts::concat(&partial, &[&sums])?.select(&order).map(Output::Ciphertexts)
     }
 
     fn ciphertexts(&self) -> Option<&Ciphertexts> {
@@ -269,6 +341,15 @@ impl Input {
         };
         ciphertexts.map(Output::Ciphertexts)
     }
+}
+
+/// Where the rows of each group are, when they are counted group by group.
+fn places(groups: &[Vec<u32>]) -> impl Iterator<Item = Range<usize>> {
+    groups.iter().scan(0, |end, group| {
+        let start = *end;
+        *end += group.len();
+        Some(start..*end)
+    })
 }
 
 /// Shows no number.

@@ -109,8 +109,7 @@ impl Queue {
         {
             let alone = request.alone.load(Ordering::Relaxed);
             let before = request.progress().rows();
-            let fits = request.input.can_be_cut() || *sum + before <= rows;
-            if !taken.is_empty() && (alone || !fits) {
+            if !taken.is_empty() && alone {
                 break;
             }
             let slice = if request.is_wanted() { request.take(rows - (*sum).min(rows)) } else { None };

@@ -43,9 +43,9 @@ pub(super) struct Progress {
     left: VecDeque<Range<usize>>,
     /// Slices that are being computed.
     in_flight: usize,
-    /// What was computed, by the first row.
-    done: Vec<(usize, Output)>,
-    /// The first row that is known to be wrong, and why.
+    /// What was computed.
+    done: Vec<(Range<usize>, Output)>,
+    /// The first row of the input that is known to be wrong, and why.
     failed: Option<(usize, Refusal)>,
 }
 
@@ -55,9 +55,9 @@ impl Progress {
     }
 
     /// Whether something before the first wrong row, if there is one, is still to be computed.
-    fn goes_on(&self) -> bool {
-        let end = self.failed.as_ref().map_or(usize::MAX, |(row, _)| *row);
-        self.left.iter().any(|rows| rows.start <= end)
+    fn goes_on(&self, input: &Input) -> bool {
+        let end = self.failed.as_ref().map(|(row, _)| *row);
+        self.left.iter().any(|rows| end.is_none_or(|end| input.first_row(rows) <= end))
     }
 }
 
@@ -124,11 +124,11 @@ impl Request {
     /// The next rows, about so many; none if nothing is left that is of use.
     pub(super) fn take(&self, most: usize) -> Option<Range<usize>> {
         let mut progress = self.progress();
-        if !progress.goes_on() {
+        if !progress.goes_on(&self.input) {
             return None;
         }
         let rows = progress.left.pop_front()?;
-        let taken = if rows.len() > most && self.input.can_be_cut() {
+        let taken = if rows.len() > most {
             let middle = rows.start + most.max(1);
             progress.left.push_front(middle..rows.end);
             rows.start..middle
@@ -152,19 +152,19 @@ impl Request {
         let mut progress = self.progress();
         progress.in_flight -= 1;
         match result {
-            Ok(output) => progress.done.push((rows.start, output)),
+            Ok(output) => progress.done.push((rows, output)),
             Err(wrong) if progress.failed.as_ref().is_some_and(|(row, _)| *row <= wrong.0) => {}
             Err(wrong) => progress.failed = Some(wrong),
         }
-        if progress.in_flight > 0 || progress.goes_on() {
+        if progress.in_flight > 0 || progress.goes_on(&self.input) {
             return;
         }
         let (failed, mut done) = (progress.failed.clone(), std::mem::take(&mut progress.done));
         drop(progress);
-        done.sort_by_key(|(first, _)| *first);
+        done.sort_by_key(|(rows, _)| rows.start);
         self.answer(match failed {
             Some((_, refusal)) => Err(refusal),
-            None => Output::concat(done.into_iter().map(|(_, output)| output).collect()).map_err(Refusal::from),
+            None => self.input.join(&self.key, done).map_err(Refusal::from),
         });
     }
 }

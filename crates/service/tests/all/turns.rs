@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::*;
-use hearith_paillier::{ErrorKind, Plaintexts};
+use hearith_paillier::{Ciphertexts, ErrorKind, Plaintexts};
 use hearith_service::clients::ClientId;
 use hearith_service::keys::ServedKey;
 use hearith_service::limits::Limits;
@@ -23,7 +23,7 @@ use hearith_service::work::{Input, Operation, Output};
 const WRONG: u32 = 9000;
 
 /// What a client waits for.
-type Asked = Pin<Box<dyn Future<Output = Result<Output, Refusal>>>>;
+type Asked = Pin<Box<dyn Future<Output = Result<Output, Refusal>> + Send>>;
 
 /// A batch that was begun: its rows' numbers, and what makes it go on.
 struct Begun {
@@ -36,7 +36,7 @@ struct Actor {
     begun: Mutex<Sender<Begun>>,
     threads: usize,
     lanes: usize,
-    /// Of an encryption; additions take none.
+    /// Of an encryption or a sum; additions take none.
     row: Duration,
 }
 
@@ -62,12 +62,14 @@ impl Processor for Actor {
     }
 
     fn time(&self, operation: Operation, _: &ServedKey, rows: usize) -> Duration {
-        if operation == Operation::Encrypt { self.row * rows as u32 } else { Duration::from_millis(1) }
+        let long = matches!(operation, Operation::Encrypt | Operation::SumGroups);
+        if long { self.row * rows as u32 } else { Duration::from_millis(1) }
     }
 
-    fn run(&self, _: &ServedKey, input: &Input) -> Result<Output, Fault> {
+    fn run(&self, key: &ServedKey, input: &Input) -> Result<Output, Fault> {
         let rows = match input {
             Input::Encrypt(plaintexts) => numbers_of(plaintexts),
+            Input::SumGroups { ciphertexts, .. } => (0..ciphertexts.len() as u32).collect(),
             _ => vec![0],
         };
         let (go, wait) = channel();
@@ -81,6 +83,7 @@ impl Processor for Actor {
         match input {
             Input::Encrypt(plaintexts) => Ok(Output::Plaintexts(plaintexts.clone())),
             Input::Add(left, _) => Ok(Output::Ciphertexts(left.clone())),
+            Input::SumGroups { .. } => Ok(input.compute(key)?),
             _ => unreachable!("these tests ask for nothing else"),
         }
     }
@@ -271,6 +274,70 @@ fn long_rounds_leave_a_thread_to_short_ones() {
     assert_eq!(stage.next().go(), (100..108).collect::<Vec<u32>>(), "long ones take turns, too");
     assert_eq!(stage.next().go(), (8..16).collect::<Vec<u32>>());
     assert!(block_on(all).is_ok() && block_on(more).is_ok());
+}
+
+/// Out of order, of no row, of one row, and so long that slices end within them.
+const GROUPS: [&[u32]; 6] = [&[], &[9, 1, 2, 3, 4], &[0], &[], &[5], &[10, 8, 7, 6]];
+
+/// Sums of eleven rows by [`GROUPS`].
+fn sums(ciphertexts: Ciphertexts) -> Input {
+    Input::SumGroups { ciphertexts, groups: GROUPS.map(<[u32]>::to_vec).into() }
+}
+
+#[test]
+fn sums_are_cut_and_added_up() {
+    let (stage, [heavy, light, _]) = (Stage::new(1), clients());
+    let ciphertexts = KEY.public().encrypt(&plaintexts(KEY.public(), 11)).unwrap();
+    let expected = KEY.public().sum_groups(&ciphertexts, &GROUPS.map(<[u32]>::to_vec)).unwrap();
+    let all = stage.submit(heavy, stage.keys[0].clone(), sums(ciphertexts.clone()), None);
+    let first = stage.next();
+    assert_eq!(first.rows.len(), 2, "twenty milliseconds");
+    let one = stage.ask(light, 1, [5000]);
+    first.go();
+    assert_eq!(stage.next().go(), [5000]);
+    assert!(block_on(one).is_ok());
+    let left: usize = (0..5).map(|_| stage.next().go().len()).sum();
+    assert_eq!(left, 9);
+    assert!(block_on(all).unwrap() == Output::Ciphertexts(expected.clone()));
+    // Wherever slices end.
+    let (input, key) = (sums(ciphertexts), &stage.keys[0]);
+    for (first, length) in (0..11).flat_map(|first| (1..=11).map(move |length| (first, length))) {
+        let mut slices = Vec::new();
+        let mut start = 0;
+        while start < 11 {
+            let end = if start == 0 && first > 0 { first } else { (start + length).min(11) };
+            slices.push((start..end, input.range(start..end).unwrap().compute(key).unwrap()));
+            start = end;
+        }
+        assert!(input.join(key, slices).unwrap() == Output::Ciphertexts(expected.clone()), "{first} {length}");
+    }
+    assert!(input.range(10..12).is_err());
+}
+
+#[test]
+fn the_first_wrong_row_of_sums_is_named_whatever_its_group() {
+    let public = KEY.public();
+    let p: Vec<u8> = KEY.primes()[0].iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
+    let mut bytes = public.encrypt(&plaintexts(public, 11)).unwrap().to_be_bytes();
+    // Row 8 is in the last group, row 9 in an earlier one.
+    for row in [9, 8, 10] {
+        let end = (row + 1) * public.ciphertext_bytes();
+        bytes[end - public.ciphertext_bytes()..end].fill(0);
+        bytes[end - p.len()..end].copy_from_slice(&p);
+    }
+    let ciphertexts = public.ciphertexts_from_be(&bytes).unwrap();
+    for threads in [1, 3] {
+        let (stage, [client, ..]) = (Stage::new(threads), clients());
+        let all = stage.submit(client, stage.keys[0].clone(), sums(ciphertexts.clone()), None);
+        let named = std::thread::spawn(move || block_on(all).unwrap_err());
+        while !named.is_finished() {
+            if let Ok(begun) = stage.begun.recv_timeout(Duration::from_millis(10)) {
+                begun.go();
+            }
+        }
+        let refusal = named.join().unwrap();
+        assert_eq!((refusal.reason(), refusal.row()), (ErrorReason::BadNumber, Some(8)), "{threads} threads");
+    }
 }
 
 #[test]
