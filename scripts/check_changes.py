@@ -50,11 +50,15 @@ MANIFESTS = {"Cargo.toml", "Cargo.lock"}
 MODELS = "hearith-verilated"
 #: Where `make lint` runs ruff, and the configuration where it is not the nearest one.
 PYTHON = {
+    "crates/postgres/tests": None,
     "crates/python": None,
     "docs/site": "scripts/ruff.toml",
     "formal": "scripts/ruff.toml",
     "rtl/cocotb": None,
+    "rtl/fusesoc": None,
+    "rtl/sim": None,
     "scripts": None,
+    "survey": "scripts/ruff.toml",
     "verifier": None,
 }
 #: What mypy reads in crates/python (`files` in pyproject.toml), and what says how.
