@@ -185,7 +185,7 @@ bench-pictures-election: ## take the pictures of the election's pages that the d
 	@scripts/setup.sh test
 	scripts/election_pictures.sh
 
-web: ## measure the election's pages in Chromium (a minute; leave the machine alone)
+bench-web: ## measure the election's pages in Chromium (a minute; leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_web.sh
 
