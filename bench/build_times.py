@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Times what a newcomer and continuous integration wait for: each command in a fresh clone, with empty caches, then once more.
+"""Times what a newcomer and continuous integration wait for: each command in a fresh clone, with
+empty caches, then once more.
 
 Usage: build_times.py measure [--revision REV] [--caches FOLDER] STEP=COMMAND... > times.json
        build_times.py table LABEL=FILE... > bench/results/build-times.md
 
-`measure` clones REV (HEAD) into a scratch folder and runs the commands one after another in it, with cargo's home, the cache of hardware
-models and pip's and npm's caches empty (--caches keeps them in FOLDER, for a warm run). It writes wall, user and system seconds of each step,
-the parts that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that the operating system lacks are installed by the
-first step that needs them. Leave the machine alone meanwhile.
+`measure` clones REV (HEAD) into a scratch folder and runs the commands one after another in it,
+with cargo's home, the cache of hardware models and pip's and npm's caches empty (--caches keeps
+them in FOLDER, for a warm run). It writes wall, user and system seconds of each step, the parts
+that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that the operating
+system lacks are installed by the first step that needs them. Leave the machine alone meanwhile.
 """
 
 import argparse

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times the generation of keys without a dealer, each trustee a process; writes bench/results/distributed-keygen.md.
+"""Times the generation of keys without a dealer, each trustee a process; writes
+bench/results/distributed-keygen.md.
 
     distributed_keygen.py --program HEARITH [--bits N ...] [--runs N] [--tno PYTHON] [--out FOLDER]
 
-Connections pass through this program, which counts bytes and, for some runs, delays them. `--tno` names an
-interpreter that has the package tno.mpc.protocols.distributed_keygen, which is timed with as many parties at growing
-sizes until one takes longer than ten minutes (bench/tno_keygen.py).
+Connections pass through this program, which counts bytes and, for some runs, delays them. `--tno`
+names an interpreter that has the package tno.mpc.protocols.distributed_keygen, which is timed with
+as many parties at growing sizes until one takes longer than ten minutes (bench/tno_keygen.py).
 """
 
 import argparse
@@ -38,7 +39,9 @@ def free_ports(count: int) -> list[int]:
 
 
 class Wire:
-    """A connection's way through this program: what one trustee sends another is counted and delayed."""
+    """A connection's way through this program: what one trustee sends another is counted and
+    delayed.
+    """
 
     def __init__(self, sender: int, receiver: int, target: int, delay: float, sent: list[int]) -> None:
         self.ends, self.target, self.delay, self.sent = (sender, receiver), target, delay, sent

@@ -13,7 +13,8 @@ import sys
 import time
 from importlib.metadata import version
 
-# The library starts a thread beside the caller's: both on one processor, so that one thread's work is measured.
+# The library starts a thread beside the caller's: both on one processor, so that one thread's work
+# is measured.
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 import numpy as np
@@ -37,7 +38,8 @@ class Session:
     def prepare(self, rows):
         if rows not in self.left:
             self.plain[rows] = self.kit.array(self.values[:rows])
-            # Two encryptions: the product of a number with itself would be a square, which costs less.
+            # Two encryptions: the product of a number with itself would be a square, which costs
+            # less.
             self.left[rows], self.right[rows] = (self.encryptor.encrypt(self.plain[rows]) for _ in range(2))
 
     def run(self, name, rows):

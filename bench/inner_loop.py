@@ -3,10 +3,11 @@
 
 Usage: inner_loop.py [--package NAME]... [--rounds N] [--out FILE]      `make bench-inner-loop`
 
-For each crate of the workspace, `cargo test --package NAME --no-run` builds everything once, unmeasured. Each round then
-appends a function to one source file (the root of the library, or of the first program where there is none) and times
-the same command: what it compiles and links is what the tests wait for. A changed time alone would flatter incremental
-builds, which compile what changed in content. Files get their content back, also after an interrupt.
+For each crate of the workspace, `cargo test --package NAME --no-run` builds everything once,
+unmeasured. Each round then appends a function to one source file (the root of the library, or of
+the first program where there is none) and times the same command: what it compiles and links is
+what the tests wait for. A changed time alone would flatter incremental builds, which compile what
+changed in content. Files get their content back, also after an interrupt.
 
 Hardware models are those that Verilator, if it is installed, makes; VERILATOR=none leaves them out.
 """
@@ -31,12 +32,15 @@ import machine
 OUT = ROOT / "bench/results/inner-loop.md"
 #: Seconds within which tests are to start.
 GOAL = 10
-#: Public, so that it is compiled; hidden, so that it needs no documentation; allowed to be unused, as it is in a program.
+#: Public, so that it is compiled; hidden, so that it needs no documentation; allowed to be unused,
+#: as it is in a program.
 EDIT = "\n#[doc(hidden)]\n#[allow(dead_code)]\npub fn inner_loop_{number}() -> u64 {{\n    {number}\n}}\n"
 
 
 def source(package):
-    """The file of a package that is edited: the root of its library, else of its first program, else of any target."""
+    """The file of a package that is edited: the root of its library, else of its first program,
+    else of any target.
+    """
     for kinds in (check.LIBRARIES, {"bin"}, {"test"}):
         for target in package["targets"]:
             if kinds & set(target["kind"]):
@@ -77,7 +81,8 @@ def measure(package, rounds):
     found = []
     try:
         for number in range(rounds):
-            # Cargo compares times by the file system's clock, whose ticks may be as long as a fast round.
+            # Cargo compares times by the file system's clock, whose ticks may be as long as a fast
+            # round.
             time.sleep(0.1)
             replace(path, content + EDIT.format(number=time.monotonic_ns()).encode())
             found.append(build(package["name"])[0])
@@ -106,7 +111,11 @@ def memory():
 
 
 def page(rows, rounds, now):
-    """The page. Rows are names of packages with their files, seconds, numbers of executables, and whether they have models."""
+    """The page.
+
+    Rows are names of packages with their files, seconds, numbers of executables, and whether they
+    have models.
+    """
     late = [row for row in rows if statistics.median(row["seconds"]) > GOAL]
     excepted = sum(1 for row in late if row["models"])
     lines = [

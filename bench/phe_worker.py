@@ -1,9 +1,10 @@
 """Measures python-paillier on request.
 
 Reads one JSON object a line and answers with one:
-  {"load": {"p", "q", "plaintexts", "left", "right", "scalars"}}  numbers in hexadecimal, scalars in decimal -> {}
-  {"run": "encrypt"|"decrypt"|"add"|"scale", "rows": R, "repeats": N}
-      carries the operation out on the first R rows, N times over -> {"seconds": S, "output": the first rows' results}
+  {"load": {"p", "q", "plaintexts", "left", "right", "scalars"}} numbers in hexadecimal, scalars in
+  decimal -> {} {"run": "encrypt"|"decrypt"|"add"|"scale", "rows": R, "repeats": N}
+      carries the operation out on the first R rows, N times over -> {"seconds": S, "output": the
+      first rows' results}
 The first line out, before any request, is {"versions": ...}.
 """
 
@@ -33,7 +34,9 @@ class Session:
         self.numbers = [EncryptedNumber(self.public, ciphertext) for ciphertext in self.left]
 
     def run(self, name, rows):
-        """Carries an operation out on the first `rows` rows: the library's own integers in and out, no encoding."""
+        """Carries an operation out on the first `rows` rows: the library's own integers in and out,
+        no encoding.
+        """
         if name == "encrypt":
             return [self.public.raw_encrypt(plaintext) for plaintext in self.plaintexts[:rows]]
         if name == "decrypt":

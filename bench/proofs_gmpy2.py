@@ -1,8 +1,9 @@
 """The equations of docs/explanation/proofs.md in a plain program over gmpy2, measured.
 
-Reads one JSON object: {"n", "base", "set", "single", "rows": [{"c", "opening", "chosen", "sides": [{"A", "e", "z"}]}]}, numbers in hexadecimal; of fast
-ballots "base" is the n-th power of the generator, otherwise null. Verifies all rows in batch form and the first `single` one by one, proves as many anew, and
-answers {"batch", "single", "prove": seconds a row, "versions"}.
+Reads one JSON object: {"n", "base", "set", "single", "rows": [{"c", "opening", "chosen", "sides":
+[{"A", "e", "z"}]}]}, numbers in hexadecimal; of fast ballots "base" is the n-th power of the
+generator, otherwise null. Verifies all rows in batch form and the first `single` one by one, proves
+as many anew, and answers {"batch", "single", "prove": seconds a row, "versions"}.
 """
 
 import json

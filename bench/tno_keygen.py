@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""One key by tno.mpc.protocols.distributed_keygen, all parties in this process. Usage: tno_keygen.py BITS PARTIES THRESHOLD"""
+"""One key by tno.mpc.protocols.distributed_keygen, all parties in this process.
+
+Usage: tno_keygen.py BITS PARTIES THRESHOLD
+"""
 
 import asyncio
 import socket

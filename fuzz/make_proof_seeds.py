@@ -1,5 +1,5 @@
-"""Writes the seeds of proofs: good ones of several sets under the key in fuzz/key, by the other implementation among the tests of
-hearith-proofs. Run by make_seeds.sh."""
+"""Writes the seeds of proofs: good ones of several sets under the key in fuzz/key, by the other
+implementation among the tests of hearith-proofs. Run by make_seeds.sh."""
 
 import base64
 import json

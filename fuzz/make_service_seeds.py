@@ -1,5 +1,6 @@
-"""Writes the seeds of requests to the service: a letter for the operation, and a message of protobuf, put together here from its
-wire format with ciphertexts of the key in fuzz/key. Run by make_seeds.sh."""
+"""Writes the seeds of requests to the service: a letter for the operation, and a message of
+protobuf, put together here from its wire format with ciphertexts of the key in fuzz/key. Run by
+make_seeds.sh."""
 
 import base64
 import json

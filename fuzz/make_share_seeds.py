@@ -1,4 +1,6 @@
-"""Writes the seeds of shared keys: the files and shares among the tests of hearith-threshold, right ones and one wrong. Run by make_seeds.sh."""
+"""Writes the seeds of shared keys: the files and shares among the tests of hearith-threshold, right
+ones and one wrong. Run by make_seeds.sh.
+"""
 
 import pathlib
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Checks what changed: formatting, lints, and unit tests of changed crates. The goal is a minute when built before.
+"""Checks what changed: formatting, lints, and unit tests of changed crates.
+
+The goal is a minute when built before.
 
 Usage: check_changes.py [BASE]      `make check`, `make check BASE=COMMIT`
 
-A file is changed if it differs from the merge base of HEAD and BASE, or if git does not track and does not ignore it.
-Without BASE that is origin/main, or HEAD where there is no origin/main. `make lint` and `make test` remain the full
-checks: integration tests, documentation, hardware models, generated files and dependencies are theirs.
+A file is changed if it differs from the merge base of HEAD and BASE, or if git does not track and
+does not ignore it. Without BASE that is origin/main, or HEAD where there is no origin/main.
+`make lint` and `make test` remain the full checks: integration tests, documentation, hardware
+models, generated files and dependencies are theirs.
 
 | changed | checked |
 | --- | --- |
@@ -19,18 +22,21 @@ checks: integration tests, documentation, hardware models, generated files and d
 
 What keeps the caches warm:
 
-- Cargo chooses the features of dependencies from the packages that a command selects. Commands therefore select one
-  changed package each, as `cargo test --package X` does, whose artefacts in `target/debug` the unit tests share. One
-  command for several packages would compile dependencies again for each combination of changed packages.
-- Clippy of the whole workspace finds what a change breaks in dependents; its selection is always the same. It reads
-  libraries, programs and examples, which are 70 of the 212 targets that `make lint` reads: nearly all crates depend on
-  hearith-arith, and tests are two thirds of what would be read. Examples are among them because cargo then chooses
-  features as for `--all-targets`, so that every target is shared with a `make lint` in the same target directory.
-- Dependents are checked by clippy, not by `cargo check`: these two do not share the metadata of workspace members, so
-  that cargo check would read the changed crates a second time.
-- VERILATOR=none changes what the build scripts of crates with hardware models print, and with it every crate above
-  them. Clippy, and unit tests of those crates, run in a target directory of their own (`target/check`), so that `make
-  test` finds its models as it left them. Nothing there is a model, and clippy writes metadata only.
+- Cargo chooses the features of dependencies from the packages that a command selects. Commands
+  therefore select one changed package each, as `cargo test --package X` does, whose artefacts in
+  `target/debug` the unit tests share. One command for several packages would compile dependencies
+  again for each combination of changed packages.
+- Clippy of the whole workspace finds what a change breaks in dependents; its selection is always
+  the same. It reads libraries, programs and examples, which are 70 of the 212 targets that
+  `make lint` reads: nearly all crates depend on hearith-arith, and tests are two thirds of what
+  would be read. Examples are among them because cargo then chooses features as for `--all-targets`,
+  so that every target is shared with a `make lint` in the same target directory.
+- Dependents are checked by clippy, not by `cargo check`: these two do not share the metadata of
+  workspace members, so that cargo check would read the changed crates a second time.
+- VERILATOR=none changes what the build scripts of crates with hardware models print, and with it
+  every crate above them. Clippy, and unit tests of those crates, run in a target directory of their
+  own (`target/check`), so that `make test` finds its models as it left them. Nothing there is a
+  model, and clippy writes metadata only.
 """
 
 import json
@@ -42,7 +48,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What no crate's target reads: pages, and sources in other languages, which have checks of their own.
+#: What no crate's target reads: pages, and sources in other languages, which have checks of their
+#: own.
 NOT_RUST = {".core", ".in", ".ipynb", ".md", ".py", ".pyi", ".sh", ".sv", ".svh", ".txt", ".v"}
 #: Every crate may change with these.
 MANIFESTS = {"Cargo.toml", "Cargo.lock"}
@@ -129,7 +136,9 @@ class Workspace:
         return cls(root, json.loads(done.stdout))
 
     def owner(self, path):
-        """The package whose targets may read a file: that of the nearest manifest, if the workspace has it."""
+        """The package whose targets may read a file: that of the nearest manifest, if the workspace
+        has it.
+        """
         if Path(path).suffix in NOT_RUST:
             return None
         for folder in Path(path).parents:
@@ -158,7 +167,9 @@ class Workspace:
         return sorted(found - set(names))
 
     def has_models(self, name):
-        """Whether hardware models are compiled for a package: by its build script, or by that of a crate that it is built on."""
+        """Whether hardware models are compiled for a package: by its build script, or by that of a
+        crate that it is built on.
+        """
         seen, queue = set(), [name]
         while queue:
             package = self.packages[queue.pop()]
@@ -172,7 +183,9 @@ class Workspace:
         return False
 
     def unit_targets(self, name):
-        """Cargo's arguments for the targets of a package that hold unit tests; empty if there are none."""
+        """Cargo's arguments for the targets of a package that hold unit tests; empty if there are
+        none.
+        """
         arguments = []
         for target in self.packages[name]["targets"]:
             if not target["test"]:
@@ -202,7 +215,9 @@ def python_groups(paths):
 
 
 def script_tests(root, paths):
-    """The tests of scripts that concern these files: changed ones, and those that name a changed script."""
+    """The tests of scripts that concern these files: changed ones, and those that name a changed
+    script.
+    """
     tests = sorted((root / "scripts" / "tests").glob("test_*.py"))
     scripts = [Path(path) for path in paths if Path(path).parent == Path("scripts")]
     words = {
@@ -225,7 +240,8 @@ class Check:
         self.root = root
         self.failed = []
         self.path = f"{root / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        # A hook's variables name the repository that git is committing to, which is not the one of every git command in a test.
+        # A hook's variables name the repository that git is committing to, which is not the one of
+        # every git command in a test.
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         self.environment = kept | {"PATH": self.path}
 
@@ -287,7 +303,10 @@ class Check:
                 self.step(f"biome, {len(files)} files", command, folder=folder)
 
     def rust(self, workspace, names, everything):
-        """Rustfmt, clippy and unit tests. Tests are not run after a failure, which would be reported twice."""
+        """Rustfmt, clippy and unit tests.
+
+        Tests are not run after a failure, which would be reported twice.
+        """
         own = str(Path(workspace.target, "check"))
         select = [argument for name in names for argument in ("--package", name)]
         if names:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Two rules about dependencies that cargo-deny does not know: no oracle in what is shipped, and none that no source uses.
+"""Two rules about dependencies that cargo-deny does not know: no oracle in what is shipped, and
+none that no source uses.
 
-The crates that ship must not reach the oracles of tests and benchmarks (GMP) through normal or build dependencies. And whatever a manifest
-declares, some source of its crate names.
+The crates that ship must not reach the oracles of tests and benchmarks (GMP) through normal or
+build dependencies. And whatever a manifest declares, some source of its crate names.
 """
 
 import json
@@ -17,7 +18,9 @@ FOR_FEATURES = {"gmp-mpfr-sys": "c-no-tests"}
 
 
 def oracle_faults(metadata):
-    """Yields one line for each shipped member that reaches an oracle through normal or build dependencies."""
+    """Yields one line for each shipped member that reaches an oracle through normal or build
+    dependencies.
+    """
     names = {package["id"]: package["name"] for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
 

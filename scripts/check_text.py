@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""What holds of the text of every tracked file: citations are in the bibliography, pages that are named exist, no link leads to a
-package registry, and lines of Markdown are at most 100 characters long.
+"""What holds of the text of every tracked file: citations are in the bibliography, pages that are
+named exist, no link leads to a package registry, and lines of Markdown are at most 100 characters
+long.
 
-A citation is a key in square brackets, such as [Orup95]: letters, then the year's last two digits, perhaps a letter (in Rust's
-documentation with backslashes before the brackets, which would make a link otherwise). docs/reference/bibliography.md
-has an entry for every key that is used, and no other: a line that begins with the key in brackets and two asterisks
-on each side.
+A citation is a key in square brackets, such as [Orup95]: letters, then the year's last two digits,
+perhaps a letter (in Rust's documentation with backslashes before the brackets, which would make a
+link otherwise). docs/reference/bibliography.md has an entry for every key that is used, and no
+other: a line that begins with the key in brackets and two asterisks on each side.
 
-A page is named by its path from the top, such as docs/reference/limits.md, in any file. Tables and code may be longer, and so
-may a line that cannot be broken; scripts/wrap_markdown.py breaks the others.
+A page is named by its path from the top, such as docs/reference/limits.md, in any file. Tables and
+code may be longer, and so may a line that cannot be broken; scripts/wrap_markdown.py breaks the
+others.
 
 Usage: check_text.py [ROOT]
 """
@@ -50,7 +52,7 @@ FOREIGN = ("fuzz/seeds/", "data/", "bench/results/")
 #: Pages that a script writes, whose paragraphs are as long as they come.
 WRITTEN = (*FOREIGN, "docs/reference/registers.md", "docs/reference/command-line-options.md")
 #: Languages whose comments are checked for their length, such as ".rs", ".py", ".sv" and ".svh".
-COMMENTS: set[str] = set()
+COMMENTS = {".rs", ".py", ".sv", ".svh"}
 #: Where text is in comments alone.
 LINE = re.compile(r"//.*")
 #: Of TypeScript, whose documentation is in blocks, a line of one as well.
@@ -90,7 +92,9 @@ def missing_pages(root, name, text):
 
 
 def long_lines(name, text):
-    """Yields one line for each line of Markdown, and of comments where they are checked, that is too long."""
+    """Yields one line for each line of Markdown, and of comments where they are checked, that is
+    too long.
+    """
     if name.endswith(".md") and not name.startswith(WRITTEN):
         for line in wrap_markdown.long_lines(text):
             yield f"{name}:{line}: longer than {wrap_markdown.WIDTH} characters: run scripts/wrap_markdown.py {name}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What holds of the packages that the election's pages are built from: web/package-lock.json names no registry, and has a hash for each
-package and a licence that is allowed; and nothing is shipped in the pages but what is listed here.
+"""What holds of the packages that the election's pages are built from: web/package-lock.json names
+no registry, and has a hash for each package and a licence that is allowed; and nothing is shipped
+in the pages but what is listed here.
 
 Usage: check_web.py [PACKAGE-LOCK]
 """
@@ -10,7 +11,8 @@ import sys
 from pathlib import Path
 
 LOCK = Path(__file__).resolve().parents[1] / "web" / "package-lock.json"
-#: Those of deny.toml that occur among these packages, and for tools that are not shipped the Mozilla licence and Python's.
+#: Those of deny.toml that occur among these packages, and for tools that are not shipped the
+#: Mozilla licence and Python's.
 ALLOWED = {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT OR Apache-2.0"}
 FOR_TOOLS = {"MPL-2.0", "Python-2.0", "BlueOak-1.0.0"}
 #: Why each is there stands in docs/how-to/election-web.md.

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Builds the development environment of Containerfile: as an image where there is a container engine, else in a folder.
+"""Builds the development environment of Containerfile: as an image where there is a container
+engine, else in a folder.
 
 Usage: container.py build [NAME]                          with podman or docker   (hearith-dev)
        container.py root FOLDER [OPTION...] [-- COMMAND]  the same steps in a Debian root, as root, without an engine
        container.py steps                                 lists the steps
 
-`root` makes FOLDER with debootstrap if it does not exist, performs every step of Containerfile there in order, and then
-runs COMMAND in it. It shows that the file is right where no engine can run. Options:
+`root` makes FOLDER with debootstrap if it does not exist, performs every step of Containerfile
+there in order, and then runs COMMAND in it. It shows that the file is right where no engine can
+run. Options:
 
   --mount SOURCE[:TARGET]   shows a file or folder of this machine in the root, read-only, while the steps run
   --env NAME[=VALUE]        sets a variable for the steps; without a value, to that of this machine
 
-A machine behind mirrors of package registries, or one that cannot reach rustup's host, passes on its own configuration
-with them: `--mount ~/.rustup --mount ~/.cargo/bin` make cargo present, which the step for Rust then keeps, and
-`--mount ~/.npmrc --env PIP_CERT=...` and the like are for npm and pip. Only empty mount points remain in the root.
+A machine behind mirrors of package registries, or one that cannot reach rustup's host, passes on
+its own configuration with them: `--mount ~/.rustup --mount ~/.cargo/bin` make cargo present, which
+the step for Rust then keeps, and `--mount ~/.npmrc --env PIP_CERT=...` and the like are for npm and
+pip. Only empty mount points remain in the root.
 """
 
 import glob
@@ -41,7 +44,9 @@ class Fault(Exception):
 
 
 def parse(text, name="Containerfile"):
-    """The steps of a Containerfile: the line where each begins, the instruction, and its argument as a shell reads it."""
+    """The steps of a Containerfile: the line where each begins, the instruction, and its argument
+    as a shell reads it.
+    """
     steps, pending, first = [], "", 0
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith("#") or not line.strip():
@@ -81,7 +86,9 @@ def assignments(argument, environment):
 
 
 def copy(context, root, folder, argument):
-    """COPY: files of the context into a folder of the root, the contents of folders, or a file to a name."""
+    """COPY: files of the context into a folder of the root, the contents of folders, or a file to a
+    name.
+    """
     *sources, target = shlex.split(argument)
     if not sources or any(word.startswith("--") for word in sources):
         raise Fault(f"COPY {argument}: write COPY SOURCE... TARGET, without options")
@@ -103,7 +110,9 @@ def copy(context, root, folder, argument):
 
 
 def inside(root, folder, environment, command, mounts=()):
-    """The command line that runs a command in the root, with /proc, /dev and mounts that end with it."""
+    """The command line that runs a command in the root, with /proc, /dev and mounts that end with
+    it.
+    """
     lines = ["set -e", "mount --make-rprivate /"]
     lines += [f"mount --rbind {shlex.quote(path)} {shlex.quote(str(root) + path)}" for path in ("/dev", "/sys")]
     lines.append(f"mount -t proc proc {shlex.quote(str(root / 'proc'))}")
@@ -121,7 +130,10 @@ def inside(root, folder, environment, command, mounts=()):
 
 
 def perform(steps, context, root, environment=None, mounts=(), run=subprocess.run):
-    """Performs the steps in a root. Returns the folder and the variables that the last one leaves."""
+    """Performs the steps in a root.
+
+    Returns the folder and the variables that the last one leaves.
+    """
     extra = environment or {}
     variables, folder = dict(ENVIRONMENT), "/"
     for number, (line, instruction, argument) in enumerate(steps, start=1):
@@ -143,7 +155,9 @@ def perform(steps, context, root, environment=None, mounts=(), run=subprocess.ru
 
 
 def bootstrap(root):
-    """Makes a root of Debian's smallest set of packages, as the image is, in which nothing starts services."""
+    """Makes a root of Debian's smallest set of packages, as the image is, in which nothing starts
+    services.
+    """
     if (root / "etc/debian_version").exists():
         return
     if root.exists() and any(root.iterdir()):

@@ -1,7 +1,10 @@
-"""The main job in Python and SQL, on the flights table. Run by `make demo-python`; each cell (`# %%`) can be run by itself in a notebook.
+"""The main job in Python and SQL, on the flights table.
 
-Encrypts two columns, adds them up by airline in DuckDB with the public key alone, decrypts the totals, and holds them against those of
-the command line on the same file and against sums of the plain numbers. Ends with status 1 if any differs.
+Run by `make demo-python`; each cell (`# %%`) can be run by itself in a notebook.
+
+Encrypts two columns, adds them up by airline in DuckDB with the public key alone, decrypts the
+totals, and holds them against those of the command line on the same file and against sums of the
+plain numbers. Ends with status 1 if any differs.
 """
 
 # %% A key pair: the public half goes to whoever adds up, the private half stays with the owner.
@@ -30,7 +33,8 @@ with open(os.open(folder / "private.json", os.O_WRONLY | os.O_CREAT, 0o600), "w"
     file.write(private.to_jwk())
 print(public)
 
-# %% Encrypt: delay and distance of each flight go into one ciphertext; the distances once more in a column of their own.
+# %% Encrypt: delay and distance of each flight go into one ciphertext; the distances once more in a
+# column of their own.
 flights = pyarrow.csv.read_csv(TABLE)
 columns = {"dep_delay": {}, "distance": {}}
 packed = private.encrypt_columns(flights, columns, pack=True, progress=sys.stderr.isatty())

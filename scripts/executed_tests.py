@@ -84,12 +84,16 @@ class Workspace:
         self.files |= {(package, name): path for name, path in tests.items()}
 
     def package_of(self, executable):
-        """The one package with a library or program of this name; or nothing, where there are several or none."""
+        """The one package with a library or program of this name; or nothing, where there are
+        several or none.
+        """
         packages = self.packages.get(executable, set())
         return next(iter(packages)) if len(packages) == 1 else None
 
     def package_of_test(self, executable, path, last):
-        """The package with this integration test; where several have such a one, that whose unit tests ran last."""
+        """The package with this integration test; where several have such a one, that whose unit
+        tests ran last.
+        """
         packages = {
             package
             for (package, name), file in self.files.items()
@@ -103,7 +107,9 @@ class Workspace:
         return "" if path.name == "main.rs" else f"{path.stem}::"
 
     def place(self, path):
-        """A file's path from the root, where a runner says it from the folder that it was started in."""
+        """A file's path from the root, where a runner says it from the folder that it was started
+        in.
+        """
         found = (f"{folder}/{path}".lstrip("/") for folder in FOLDERS if (self.root / folder / path).is_file())
         return next(found, path)
 
@@ -236,7 +242,9 @@ class Reader:
                 self.add(f"fuzz {path.parent.name} seed {path.name}", EXECUTED)
 
     def name(self, names):
-        """Names what was only counted, file by file and in order, and numbers what nobody has named."""
+        """Names what was only counted, file by file and in order, and numbers what nobody has
+        named.
+        """
         named = {group_of(name) for name in self.tests}
         rest = [name for group, found in names.items() if group not in named | self.counted.keys() for name in found]
         for group, states in sorted(self.counted.items()):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what vendors' tools take a top by: a wrapper in plain Verilog with the port names that they recognise (rtl/ip/hearith_TOP.v), and
-its description in IP-XACT (IEEE 1685-2009, as Vivado reads it: rtl/ip/TOP/component.xml).
+"""Writes what vendors' tools take a top by: a wrapper in plain Verilog with the port names that
+they recognise (rtl/ip/hearith_TOP.v), and its description in IP-XACT (IEEE 1685-2009, as Vivado
+reads it: rtl/ip/TOP/component.xml).
 
-Parameters and ports are those of the top's own source; registers those of rtl/registers. With --check nothing is written, and it fails if
-something is not what it would write.
+Parameters and ports are those of the top's own source; registers those of rtl/registers. With
+--check nothing is written, and it fails if something is not what it would write.
 
 Usage: ip.py [--check] [ROOT]
 """
@@ -91,7 +92,9 @@ def parameters(source):
 
 
 class Port(NamedTuple):
-    """A port of a wrapper: its bus and what it is there, its width ("" for one bit), and how it is connected to the top."""
+    """A port of a wrapper: its bus and what it is there, its width ("" for one bit), and how it is
+    connected to the top.
+    """
 
     name: str
     way: str
@@ -166,7 +169,8 @@ def ports(top):
     return found
 
 
-#: Of each bus: AMD's name for it, its version and what is in it, and what the block design must know.
+#: Of each bus: AMD's name for it, its version and what is in it, and what the block design must
+#: know.
 BUSES = {
     "aclk": ("signal", "clock", "clock_rtl", "ASSOCIATED_BUSIF s_axi:s_axis:m_axis, ASSOCIATED_RESET aresetn"),
     "aresetn": ("signal", "reset", "reset_rtl", "POLARITY ACTIVE_LOW"),
@@ -386,7 +390,9 @@ def xpath(expression, settings):
 
 
 def width(port, settings):
-    """A port's range: of those that depend on parameters the formula too, with its value at the defaults."""
+    """A port's range: of those that depend on parameters the formula too, with its value at the
+    defaults.
+    """
     if not port.width:
         return None
     if port.width.isdigit():
@@ -467,7 +473,9 @@ def register(node, base=0, prefix=""):
 
 
 def memory_map(root, name):
-    """The registers, and the regions of the key where the top has one; by the source of both, if it is there."""
+    """The registers, and the regions of the key where the top has one; by the source of both, if it
+    is there.
+    """
     space = 1 << ADDRESS_BITS
     if not (root / "rtl" / "registers").is_dir():
         blocks = [address_block("registers", 0, space, [])]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs clippy over `hearith` with every choice of its optional parts. Usage: lint_parts.py
 
-The program without parts is checked with its own dependencies' features alone, as `make demo` builds it. The other choices
-are checked with the features that the whole workspace gives its dependencies: they were compiled for that already, so a
-choice costs seconds instead of minutes.
+The program without parts is checked with its own dependencies' features alone, as `make demo`
+builds it. The other choices are checked with the features that the whole workspace gives its
+dependencies: they were compiled for that already, so a choice costs seconds instead of minutes.
 """
 
 import itertools
@@ -17,7 +17,8 @@ PARTS = ("dghv", "election", "service")
 # They turn parts on, here or in `hearith-device`.
 LEFT_OUT = {"hearith-device", "hearith-rtl", "hearith-simulated"}
 
-# Checked without its own features: the fuzz targets that need no tables compile without those that do.
+# Checked without its own features: the fuzz targets that need no tables compile without those that
+# do.
 BARE = {"hearith-fuzz"}
 
 CLIPPY = ["cargo", "clippy", "--quiet", "--no-default-features"]
@@ -37,7 +38,8 @@ def packages():
 
 
 def arguments(parts, features):
-    """What makes clippy see `hearith` with these parts beside the packages that give dependencies their features.
+    """What makes clippy see `hearith` with these parts beside the packages that give dependencies
+    their features.
 
     A test target is among them because the dependencies of tests have features, too.
     """

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Generates the tables of characters that names of elections may have (docs/explanation/election.md), for the three verifiers.
+"""Generates the tables of characters that names of elections may have
+(docs/explanation/election.md), for the three verifiers.
 
     scripts/name_tables.py [--check]
 
-The tables are of Unicode 14.0.0, whose data this version of Python must have; another one says so and does nothing. With
---check nothing is written, and the exit status is 1 if a table differs. A table is a line of numbers to the base 36: how
-many code points are not in the set, how many after them are, and so on by turns, from U+0000. `nfkc` is the SHA-256 of the
-NFKC forms of all that are allowed, a newline between two: normalisation is each language's own, which must agree.
+The tables are of Unicode 14.0.0, whose data this version of Python must have; another one says so
+and does nothing. With --check nothing is written, and the exit status is 1 if a table differs. A
+table is a line of numbers to the base 36: how many code points are not in the set, how many after
+them are, and so on by turns, from U+0000. `nfkc` is the SHA-256 of the NFKC forms of all that are
+allowed, a newline between two: normalisation is each language's own, which must agree.
 """
 
 import argparse
@@ -20,7 +22,8 @@ from textwrap import wrap
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = "14.0.0"
-#: Neither controls nor formats, but nothing is seen of them: of Default_Ignorable_Code_Point, and Braille without dots.
+#: Neither controls nor formats, but nothing is seen of them: of Default_Ignorable_Code_Point, and
+#: Braille without dots.
 INVISIBLE = [
     (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180D), (0x180F, 0x180F), (0x2800, 0x2800),
     (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF),

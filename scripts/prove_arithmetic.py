@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks the proofs of the arithmetic in Coq. Usage: prove_arithmetic.py [--mutants | --check | --update]
+"""Checks the proofs of the arithmetic in Coq.
 
-Without arguments: translates the kernels' Rust into Coq (formal/coq/translate.py), checks every proof
-about it, prints what each main theorem assumes, and compares the results of the translated functions
-with those that the kernels' tests use. It fails if a theorem assumes anything.
-`--mutants` does the same, and then plants mistakes in copies of the Rust source: the proofs must fail.
-`--check` only checks that theorems and functions name each other; it needs no Coq.
-`--update` writes the results that the kernels' tests use.
+Usage: prove_arithmetic.py [--mutants | --check | --update]
+
+Without arguments: translates the kernels' Rust into Coq (formal/coq/translate.py), checks every
+proof about it, prints what each main theorem assumes, and compares the results of the translated
+functions with those that the kernels' tests use. It fails if a theorem assumes anything.
+`--mutants` does the same, and then plants mistakes in copies of the Rust source: the proofs must
+fail. `--check` only checks that theorems and functions name each other; it needs no Coq. `--update`
+writes the results that the kernels' tests use.
 """
 
 import re
@@ -51,7 +53,9 @@ MUTANTS = [
 
 
 def theorems():
-    """Main theorems: name, Coq file, and the Rust file and functions that the comment above names."""
+    """Main theorems: name, Coq file, and the Rust file and functions that the comment above
+    names.
+    """
     found = {}
     pattern = re.compile(r"\(\* (\w+)\.rs: (\w+(?:, \w+)*)(?:\.[^*]*)? \*\)\s*Theorem (\w+)")
     for path in sorted(COQ.glob("*.v")):
@@ -156,7 +160,9 @@ def numbers():
 
 
 def operands():
-    """Moduli with boundary and other factors: limbs, modulus, -m^-1, first and second factor as dual residues."""
+    """Moduli with boundary and other factors: limbs, modulus, -m^-1, first and second factor as
+    dual residues.
+    """
     words = numbers()
 
     def number(k):

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes whatever knows the accelerators' registers from their one description in rtl/registers (SystemRDL): the package of the hardware
-(rtl/lib/accelerator_pkg.sv), the constants of the driver (crates/device/src/registers.rs), and the page (docs/reference/registers.md).
+"""Writes whatever knows the accelerators' registers from their one description in rtl/registers
+(SystemRDL): the package of the hardware (rtl/lib/accelerator_pkg.sv), the constants of the driver
+(crates/device/src/registers.rs), and the page (docs/reference/registers.md).
 
-With --check it writes nothing, and fails if one of them is not what it would write. A folder in place of this repository can be given.
+With --check it writes nothing, and fails if one of them is not what it would write. A folder in
+place of this repository can be given.
 
 Usage: registers.py [--check] [ROOT]
 """

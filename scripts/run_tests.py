@@ -3,11 +3,13 @@
 
 `cargo test --package` would build the dependencies anew for each selection of packages.
 
-Usage: run_tests.py [--only PACKAGE]... [--not PACKAGE]... [--log FILE] [--doc] [--jobs N] [-- ARGUMENT...]
+Usage: run_tests.py [--only PACKAGE]... [--not PACKAGE]... [--log FILE] [--doc] [--jobs N] [--
+ARGUMENT...]
 
-Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so the same features are on whichever
-packages run. Arguments after -- go to the test programs (names, --exact, --include-ignored). --doc also runs the examples in the
-documentation of all selected packages. The log gets a line for each program: seconds, package, target.
+Everything is compiled from one selection, HEARITH_SELECTION (--workspace --all-features), so the
+same features are on whichever packages run. Arguments after -- go to the test programs (names,
+--exact, --include-ignored). --doc also runs the examples in the documentation of all selected
+packages. The log gets a line for each program: seconds, package, target.
 """
 
 import argparse
@@ -70,13 +72,17 @@ def programs(lines):
 
 
 def package_name(identity, manifest):
-    """A package's name in its identity: `path+file:///folder#name@version`, or `...#version` where the folder has the name."""
+    """A package's name in its identity: `path+file:///folder#name@version`, or `...#version` where
+    the folder has the name.
+    """
     fragment = identity.rpartition("#")[2]
     return fragment.partition("@")[0] if "@" in fragment else manifest.parent.name
 
 
 def library_path():
-    """Where the programs find Rust's shared libraries and those that cargo built, as `cargo test` sets it."""
+    """Where the programs find Rust's shared libraries and those that cargo built, as `cargo test`
+    sets it.
+    """
     output = subprocess.run(
         ["rustc", "--print", "sysroot"], stdout=subprocess.PIPE, check=True, text=True
     ).stdout.strip()
@@ -85,7 +91,9 @@ def library_path():
 
 
 def run(program, arguments, environment):
-    """Runs a program where its package is, as cargo does; what it printed, whether it passed, and the seconds it took."""
+    """Runs a program where its package is, as cargo does; what it printed, whether it passed, and
+    the seconds it took.
+    """
     kind = {"lib": "unittests", "bin": "unittests", "proc-macro": "unittests"}.get(program["kind"], "")
     where = " ".join(filter(None, [kind, str(program["source"].relative_to(program["folder"]))]))
     text = f"     Running {where} ({os.path.relpath(program['path'], ROOT)})\n"

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Runs the commands and the code of the tutorials and the how-to guides, and compares what they print, or records it.
+"""Runs the commands and the code of the tutorials and the how-to guides, and compares what they
+print, or records it.
 
     run_tutorials.py [--record] [--python] [--slow] FOLDER [PAGE...]
 
-FOLDER holds the built programs, such as target/debug. Each page (all tutorials and guides by default) runs in an empty
-folder of its own, with the repository's `verifier` in it. Blocks of these kinds count:
+FOLDER holds the built programs, such as target/debug. Each page (all tutorials and guides by
+default) runs in an empty folder of its own, with the repository's `verifier` in it. Blocks of these
+kinds count:
 
 - a block with `title="FILE"` is written to that file;
-- a `console` block holds commands after `$ `, continued by a backslash, each followed by its output;
-- an `sh` block is a script, each line of which must succeed; what it prints is not compared. A last line that ends in
-  `&` runs until the page ends; the next block begins when it listens;
-- a `python` block is a program, and a `pycon` block holds statements after `>>> ` with what they print. All of a page
-  share their names. Pages with such blocks run with `--python` and the others without it.
+- a `console` block holds commands after `$ `, continued by a backslash, each followed by its
+  output;
+- an `sh` block is a script, each line of which must succeed; what it prints is not compared. A last
+  line that ends in `&` runs until the page ends; the next block begins when it listens;
+- a `python` block is a program, and a `pycon` block holds statements after `>>> ` with what they
+  print. All of a page share their names. Pages with such blocks run with `--python` and the others
+  without it.
 
 Comments of a page say more, and are not seen by readers:
 
@@ -22,8 +26,8 @@ Comments of a page say more, and are not seen by readers:
     <!-- needs: COMMAND -->     the page is left out, with a line that says so, where that command fails; with
                                 `verilator` in HEARITH_REQUIRE it is a failure
 
-`127.0.0.1:PORT` in a page stands for a port that is free. Times, rates, keys, hashes, trackers and engines may differ
-between runs; `--record` writes them into the page as they were.
+`127.0.0.1:PORT` in a page stands for a port that is free. Times, rates, keys, hashes, trackers and
+engines may differ between runs; `--record` writes them into the page as they were.
 """
 
 from __future__ import annotations
@@ -188,7 +192,9 @@ def free_port() -> int:
 
 @dataclass
 class Session:
-    """A page that runs: its folder, where programs are, the ports that it names, and what runs beside it."""
+    """A page that runs: its folder, where programs are, the ports that it names, and what runs
+    beside it.
+    """
 
     folder: Path
     path: str
@@ -232,7 +238,8 @@ class Session:
         return "\n".join(line.rstrip() for line in output.splitlines()) + "\n" if output else ""
 
     def script(self, text: str) -> None:
-        """Runs a script, each line of which must succeed; what its last line begins with `&` goes on.
+        """Runs a script, each line of which must succeed; what its last line begins with `&` goes
+        on.
 
         Raises:
             ValueError: a line failed, or what goes on does not listen.
@@ -322,7 +329,8 @@ def lacks(page: str, path: str) -> str | None:
 def play(
     page: str, path: str, begin: Path | None = None, *, slow: bool = False, keep: Path | None = None
 ) -> tuple[str, list[str]]:
-    """A page with the outputs of its commands as they are now, and where they differ from the page's.
+    """A page with the outputs of its commands as they are now, and where they differ from the
+    page's.
 
     It begins in a copy of the folder `begin`, and leaves its own as `keep`.
 

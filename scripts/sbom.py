@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Writes what a program is made of: every crate linked into it, as CycloneDX 1.5 in JSON, the same bytes for the same Cargo.lock.
+"""Writes what a program is made of: every crate linked into it, as CycloneDX 1.5 in JSON, the same
+bytes for the same Cargo.lock.
 
-Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the command line, for `hearith-python`
-and `hearith-duckdb`, the two libraries in the wheel, for `hearith-web`, the election's pages, and for `hearith-js`, the
-JavaScript package. `sbom.py --wheel WHEEL` puts the two
-libraries' into a wheel, where PEP 770 has them: in the folder sboms of its *.dist-info.
+Usage: sbom.py [--out FOLDER] [PACKAGE...]. Writes FOLDER/PACKAGE.cdx.json (dist) for `hearith`, the
+command line, for `hearith-python` and `hearith-duckdb`, the two libraries in the wheel, for
+`hearith-web`, the election's pages, and for `hearith-js`, the JavaScript package.
+`sbom.py --wheel WHEEL` puts the two libraries' into a wheel, where PEP 770 has them: in the folder
+sboms of its *.dist-info.
 
-A crate counts where normal dependencies lead to it with the features that the program is built with, on the platform it is built for, or
-on any (--target all).
-Versions and checksums come from Cargo.lock, licences from the crates' own manifests; no name of a folder gets in. The pages' come from
-web/package-lock.json.
+A crate counts where normal dependencies lead to it with the features that the program is built
+with, on the platform it is built for, or on any (--target all). Versions and checksums come from
+Cargo.lock, licences from the crates' own manifests; no name of a folder gets in. The pages' come
+from web/package-lock.json.
 """
 
 import argparse
@@ -49,7 +51,9 @@ def host():
 
 
 def linked(package, target):
-    """Names and versions of all crates linked into a package with its default features, and which depend on which."""
+    """Names and versions of all crates linked into a package with its default features, and which
+    depend on which.
+    """
     command = ["cargo", "tree", "--locked", "--package", package, "--edges", "normal,no-proc-macro", "--target", target]
     command += ["--prefix", "depth", "--format", "\t{p}", "--no-dedupe"]
     output = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -113,7 +117,9 @@ def bill(program, target):
 
 
 def page_bill():
-    """The document of the election's pages: the packages of web/package-lock.json that are not for tools alone."""
+    """The document of the election's pages: the packages of web/package-lock.json that are not for
+    tools alone.
+    """
     lock = json.loads((ROOT / "web" / "package-lock.json").read_text())["packages"]
     about = json.loads((ROOT / "web" / "package.json").read_text())
     shipped = {

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the program of the boards' self-test (boards/self_test/self_test_program.sv): a key of 64 bits, two ciphertexts and their
-plaintexts, as accesses to a MESA's registers and beats of its streams.
+"""Writes the program of the boards' self-test (boards/self_test/self_test_program.sv): a key of 64
+bits, two ciphertexts and their plaintexts, as accesses to a MESA's registers and beats of its
+streams.
 
-The plaintexts are chosen and the ciphertexts made of them by Paillier's own formula, in Python's integers; the constants of the key are
-computed from the formulas in docs/explanation/mesa.md, and the addresses are those of rtl/registers. The key is
-no secret: it is here. With --check nothing is written, and it fails if the program is not what it would write.
+The plaintexts are chosen and the ciphertexts made of them by Paillier's own formula, in Python's
+integers; the constants of the key are computed from the formulas in docs/explanation/mesa.md, and
+the addresses are those of rtl/registers. The key is no secret: it is here. With --check nothing is
+written, and it fails if the program is not what it would write.
 
 Usage: self_test.py [--check] [ROOT]
 """
@@ -34,7 +36,9 @@ def words(value, bits):
 
 
 def constants():
-    """The constants of the key by the names of their regions, from the formulas in docs/explanation/mesa.md."""
+    """The constants of the key by the names of their regions, from the formulas in
+    docs/explanation/mesa.md.
+    """
     n, short = P * Q, W * (D + 1)
     r_bits, x_bits = W * (-(-(N + 2) // W) + D + 1), 2 * N + 2
     # One stage takes all bits of an exponent, and a step more, out of Montgomery form.
@@ -114,7 +118,8 @@ def program(description):
         read("DELIVERED", len(ciphertexts)),
         read("STATUS", bits("STATUS", "ready")),
     ]
-    # A packet of the right length whose last beat has a byte too few: its item is not answered, and the cause is noted.
+    # A packet of the right length whose last beat has a byte too few: its item is not answered, and
+    # the cause is noted.
     head = header(0, 0xCAFE, 1)
     steps += send([*head, *words(ciphertexts[0], 2 * N)], keep=0x7)
     steps += expect([*head, 0])

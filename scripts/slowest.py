@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Prints what took longest since the last clean build: the ten slowest hardware models, test programs and (with --timings) crates.
+"""Prints what took longest since the last clean build: the ten slowest hardware models, test
+programs and (with --timings) crates.
 
 Usage: slowest.py [--count N] [TARGET]
 
-Models come from the `models.tsv` of build scripts (crates/verilated), test programs from `tests.tsv` (scripts/run_tests.py), crates from
-the newest report of `cargo --timings`, if there is one. TARGET is cargo's target directory.
+Models come from the `models.tsv` of build scripts (crates/verilated), test programs from
+`tests.tsv` (scripts/run_tests.py), crates from the newest report of `cargo --timings`, if there is
+one. TARGET is cargo's target directory.
 """
 
 import argparse
@@ -17,7 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def models(target):
-    """Seconds and description of every model that was compiled; those from the cache took none. A later build replaces an earlier one."""
+    """Seconds and description of every model that was compiled; those from the cache took none.
+
+    A later build replaces an earlier one.
+    """
     seconds = {}
     for file in sorted(target.glob("*/build/*/out/models.tsv"), key=lambda path: path.stat().st_mtime):
         crate = file.parents[1].name.rpartition("-")[0]

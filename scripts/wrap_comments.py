@@ -7,13 +7,15 @@
     wrap_comments.py --left FILE...     prints long lines of comments that it leaves: formulas, tables, URLs
     wrap_comments.py --prove REVISION   compares every tracked file with that revision
 
-Paragraphs and list items with a line that is too long are wrapped anew, the others stay as they are. So do code fences,
-tables, headings, doctests, indented formulas, aligned columns, and comments that tools read (`noqa`, `verilator`). A
-comment behind code that makes its line too long moves above it.
+Paragraphs and list items with a line that is too long are wrapped anew, the others stay as they
+are. So do code fences, tables, headings, doctests, indented formulas, aligned columns, and comments
+that tools read (`noqa`, `verilator`). A comment behind code that makes its line too long moves
+above it.
 
-Nothing but comments changes. Before a file is written, `signature` of the old and the new text are compared: the tokens
-of the code, and the words of comments and docstrings in their order. Rust's documentation comments are tokens among the
-others, since they belong to the item that follows. A difference is an error, and the file stays.
+Nothing but comments changes. Before a file is written, `signature` of the old and the new text are
+compared: the tokens of the code, and the words of comments and docstrings in their order. Rust's
+documentation comments are tokens among the others, since they belong to the item that follows. A
+difference is an error, and the file stays.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ def indent(line: str) -> int:
 
 @dataclass
 class Part:
-    """Lines that are wrapped together, with what the first and the others begin with; or lines that stay."""
+    """Lines that are wrapped together, with what the first and the others begin with; or lines that
+    stay.
+    """
 
     lines: list[str]
     first: str = ""
@@ -100,7 +104,9 @@ class Part:
 
 
 def parts(lines: list[str], *, hanging: bool = False) -> Iterator[Part]:
-    """The paragraphs of a comment's text; `hanging` is for docstrings, whose entries (`name: what it is`) hang."""
+    """The paragraphs of a comment's text; `hanging` is for docstrings, whose entries
+    (`name: what it is`) hang.
+    """
     fence, doctest, section = False, False, False
     current: Part | None = None
     for line in lines:
@@ -300,9 +306,11 @@ def _curly(text: str, ending: str) -> tuple[list[object], list[str]]:
 
 
 def signature(text: str, ending: str) -> tuple[list[object], list[str]]:
-    """The tokens of a text with the words of its documentation among them, and the words of its comments.
+    """The tokens of a text with the words of its documentation among them, and the words of its
+    comments.
 
-    Two texts with equal signatures differ in white space, in the breaks of comments' lines, and in nothing else.
+    Two texts with equal signatures differ in white space, in the breaks of comments' lines, and in
+    nothing else.
     """
     return _python(text) if ending == PYTHON else _curly(text, ending)
 
@@ -406,7 +414,8 @@ def _docstrings(text: str) -> str:
         opening = re.match(r"""\s*[rR]?(?:\"\"\"|''')""", block[0])
         if opening is None or block[0][base:].startswith(("r'", "R'")):
             continue
-        # The text behind the quotes counts as a line at the docstring's own indent, as long as the quotes shorten it.
+        # The text behind the quotes counts as a line at the docstring's own indent, as long as the
+        # quotes shorten it.
         lead = len(opening[0]) - base
         quotes = opening[0][-3:]
         closing = block[-1].rstrip().endswith(quotes) and len(block[-1].strip()) > len(quotes)
@@ -435,7 +444,8 @@ def _docstrings(text: str) -> str:
 def _summary(body: list[str], width: int, lead: int, *, tail_length: int) -> tuple[list[str], list[str]]:
     """A docstring's first paragraph, wrapped, and the rest of its lines.
 
-    A first line that is too long becomes a summary and a paragraph of its own where it has a first sentence that fits.
+    A first line that is too long becomes a summary and a paragraph of its own where it has a first
+    sentence that fits.
     """
     end = next((number for number, line in enumerate(body) if not line.strip()), len(body))
     head, rest = body[:end], body[end:]

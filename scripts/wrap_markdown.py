@@ -3,8 +3,8 @@
 
     wrap_markdown.py FILE...
 
-Tables, code, headings, HTML, comments and paragraphs with hard breaks stay as they are. Code spans and links are
-not broken where they fit on a line.
+Tables, code, headings, HTML, comments and paragraphs with hard breaks stay as they are. Code spans
+and links are not broken where they fit on a line.
 """
 
 from __future__ import annotations

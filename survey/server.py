@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Serves the survey's page and puts answers into PostgreSQL. It has the public key alone.
 
-Usage: server.py --database CONNINFO --key public.json --library packages/js/dist [--port N] [--insecure]
+Usage: server.py --database CONNINFO --key public.json --library packages/js/dist [--port N]
+[--insecure]
 """
 
 import argparse

@@ -1,8 +1,10 @@
-"""Synthesises the ballot machine (rtl/blocks, rtl/links, rtl/election), places and routes its parts, and writes `bench/results/ballot-machine.md`: the tables of
-the election machine beside ours.
+"""Synthesises the ballot machine (rtl/blocks, rtl/links, rtl/election), places and routes its
+parts, and writes `bench/results/ballot-machine.md`: the tables of the election machine beside ours.
 
-Areas are of the xc7 family, before placement; clocks are of an ECP5. Cycles follow from formulas that the tests of rtl/blocks count in simulations. A result is kept in
-target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word, `--kept` runs none.
+Areas are of the xc7 family, before placement; clocks are of an ECP5. Cycles follow from formulas
+that the tests of rtl/blocks count in simulations. A result is kept in target/synth until a source
+that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a
+word, `--kept` runs none.
 """
 
 import functools
@@ -18,7 +20,8 @@ PAGE = "ballot-machine"
 # Blocks of 32 bits of the paper's 4096 bits, and of its exponents.
 BLOCKS, EXPONENT = 128, 64
 CLOCK = 100e6
-# The Spartan-7 of the paper's 120 DSP blocks, and the larger one: LUT, FF, DSP, block memories of 36 kbit.
+# The Spartan-7 of the paper's 120 DSP blocks, and the larger one: LUT, FF, DSP, block memories of
+# 36 kbit.
 DEVICES = {"XC7S50": (32600, 65200, 120, 75), "XC7S100": (64000, 128000, 160, 120)}
 KINDS = ("LUT", "FF", "DSP", "BRAM")
 
@@ -48,7 +51,8 @@ DESIGNS = {
 }
 
 
-# The boards for n of 256 bits with their own parameters: one contest of two candidates, a thousand voters; digits and words of 32 or of 64 bits.
+# The boards for n of 256 bits with their own parameters: one contest of two candidates, a thousand
+# voters; digits and words of 32 or of 64 bits.
 KEY = {"N": 512, "ABits": 128}
 BOARDS = {
     "encryptor board, digits of 32 bits": ("encryptor_board", KEY),
@@ -67,7 +71,8 @@ INSIDE = {
         *("uart_link", "spi_peripheral_link", "noise_source_port", "mod_exp_pair", "share_prover", "share_challenge", "sha256"),
     ],
 }
-# What is placed and routed on the ECP5: the block streams' components, what the boards are made of, and the boards.
+# What is placed and routed on the ECP5: the block streams' components, what the boards are made of,
+# and the boards.
 STREAMS = (
     *("adder", "subtractor", "shifter", "bit selector", "running comparator", "accumulator"),
     *("grade-school multiplier", "parallel multiplier", "squarer", "Karatsuba multiplier"),
@@ -113,7 +118,8 @@ def power(lanes, bits):
     return interval(lanes) * (bits + 2) + BLOCKS
 
 
-# What the pipelines add to a reduction and to an interval (rtl/tests/all/block_streams.rs counts them).
+# What the pipelines add to a reduction and to an interval (rtl/tests/all/block_streams.rs counts
+# them).
 REDUCE, POWER = 15, 20
 
 
@@ -131,7 +137,9 @@ def job():
 
 
 def by_windows():
-    """Cycles of one of two encryptions side by side: a product every three jobs, a square every two (dual_encryptor)."""
+    """Cycles of one of two encryptions side by side: a product every three jobs, a square every two
+    (dual_encryptor).
+    """
     return job() * (11 * (2048 // 4 - 1) + 3 * 16) + WAY_OUT
 
 
@@ -140,7 +148,9 @@ def by_comb(teeth, exponent=1024):
 
 
 def step(bits, digit):
-    """Cycles of a step of two products side by side, modulo a number of so many bits, by digits and words of others (rtl/arith/digit_product.sv)."""
+    """Cycles of a step of two products side by side, modulo a number of so many bits, by digits and
+    words of others (rtl/arith/digit_product.sv).
+    """
     terms, tiles = (bits + digit + 2) // digit, digit // 16
     latency = 6 + (1 if tiles < 3 else 2 if tiles < 9 else 3 if tiles < 27 else 4)
     product_at = max(terms, latency) + 3
@@ -153,8 +163,10 @@ HIDING = 384
 
 
 def board_steps(bits):
-    """What the boards' powers modulo n^2 take for n of so many bits, each as many steps as its exponent has bits and two more: a ballot of two marks of which one is chosen,
-    with its proofs (mark_prover); its marks multiplied to the totals, a total decrypted, and a trustee's share of it with its proof (tally_board, share_prover)."""
+    """What the boards' powers modulo n^2 take for n of so many bits, each as many steps as its
+    exponent has bits and two more: a ballot of two marks of which one is chosen, with its proofs
+    (mark_prover); its marks multiplied to the totals, a total decrypted, and a trustee's share of
+    it with its proof (tally_board, share_prover)."""
     power = 2
     mark = (bits // 2 + power) + 2 * (256 + power) + 2 * (bits // 2 + HIDING + power)
     opening = bits // 2 + 32
@@ -163,7 +175,8 @@ def board_steps(bits):
     return {"ballot": 2 * mark + known_sum, "count": 2 * (1 + power), "decrypt": 2 * bits + power, "share": share}
 
 
-# Cycles that simulations counted, line and noise source included (rtl/tests/all/ballot_machine.rs): bits of n, digit and what.
+# Cycles that simulations counted, line and noise source included (rtl/tests/all/ballot_machine.rs):
+# bits of n, digit and what.
 COUNTED = {(256, 64, "share"): 582000, (2048, 256, "ballot"): 7856726}
 
 
@@ -232,7 +245,9 @@ def table_rates():
 
 
 def inside(board):
-    """What modules inside a board take, with what is below them: how many there are, and the cells of one."""
+    """What modules inside a board take, with what is below them: how many there are, and the cells
+    of one.
+    """
     return tools.inside(*BOARDS[board], INSIDE[board])
 
 
@@ -285,7 +300,9 @@ def table_clocks():
 
 
 def key_registers():
-    """Bits of the encryptor board's ports for the key: seven numbers modulo n^2, an inverse, two of the length of n, and the election's id."""
+    """Bits of the encryptor board's ports for the key: seven numbers modulo n^2, an inverse, two of
+    the length of n, and the election's id.
+    """
     return 7 * KEY["N"] + 32 + 2 * KEY["N"] // 2 + 256
 
 

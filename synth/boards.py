@@ -1,7 +1,8 @@
-"""Synthesises the boards' examples, places and routes the one whose tools are here, and says what they take: nothing is written but target/boards.
+"""Synthesises the boards' examples, places and routes the one whose tools are here, and says what
+they take: nothing is written but target/boards.
 
-For the ULX3S a bitstream is made (nextpnr must reach the board's clock), for the Arty A7 only the netlist: Vivado does the rest. Neither has run on
-a board.
+For the ULX3S a bitstream is made (nextpnr must reach the board's clock), for the Arty A7 only the
+netlist: Vivado does the rest. Neither has run on a board.
 """
 
 import json

@@ -1,8 +1,10 @@
-"""Synthesises small forms of every module, and compares their cells with the table in `synth/check.json`: no LUT, register or block more or less.
+"""Synthesises small forms of every module, and compares their cells with the table in
+`synth/check.json`: no LUT, register or block more or less.
 
-Whoever changes a design on purpose writes the table anew with --update and commits it: the difference is the change's price. Designs are
-synthesised for xc7 (`synth_xilinx -family xc7`, hierarchy kept). Every module of rtl/ is in one of them: those that are in none of the list here
-are synthesised by themselves, with the parameters that they have by default.
+Whoever changes a design on purpose writes the table anew with --update and commits it: the
+difference is the change's price. Designs are synthesised for xc7 (`synth_xilinx -family xc7`,
+hierarchy kept). Every module of rtl/ is in one of them: those that are in none of the list here are
+synthesised by themselves, with the parameters that they have by default.
 """
 
 import argparse
@@ -106,7 +108,9 @@ def synthesise(chosen, at_once):
 
 
 def differences(expected, found):
-    """One line for each design that is not as in the table: with what it has, what it should have and by how much that differs."""
+    """One line for each design that is not as in the table: with what it has, what it should have
+    and by how much that differs.
+    """
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
             yield f"{name}: in the table, and not synthesised"

@@ -1,8 +1,9 @@
-"""Synthesises the arithmetic cores of the Paillier co-processor, places and routes small forms of them, and writes `bench/results/coproc.md`: the co-design
-paper's tables and ours.
+"""Synthesises the arithmetic cores of the Paillier co-processor, places and routes small forms of
+them, and writes `bench/results/coproc.md`: the co-design paper's tables and ours.
 
 Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a
-source that it depends on changes, so jobs can be run in any order and in parts: `--list` names them, `--only WORD` runs those whose name contains a word.
+source that it depends on changes, so jobs can be run in any order and in parts: `--list` names
+them, `--only WORD` runs those whose name contains a word.
 """
 
 import json
@@ -17,7 +18,8 @@ from tools import ROOT
 from ultrascale import area
 
 KEYS = (512, 1024, 2048)
-# Digits of the paper's size; words as wide as its rate takes; and digits that fill a DSP48E2's factor, four of which hold 1024 bits and the two above.
+# Digits of the paper's size; words as wide as its rate takes; and digits that fill a DSP48E2's
+# factor, four of which hold 1024 bits and the two above.
 PAIRS = {
     "digits of 256 bits, words of 128": {"Digit": 256, "Width": 128, "Tile": 16},
     "digits of 272 bits, words of 136": {"Digit": 272, "Width": 136, "Tile": 17},
@@ -37,7 +39,8 @@ PAPER_MHZ = 287
 PAPER_PRODUCT_US, PAPER_POWER_US = 0.523, 667.42
 PAPER_RATES = {"product": 1875.8e3, "power": 1498.3, "encryption": 3649.2}
 ZU15EG = {"LUT": 341280, "FF": 682560, "DSP": 3528}
-# The paper's table 4, all of it placed and routed: name, MHz, CLB, DSP, products (k/s), powers/s, encryptions/s, ATP of a product and of a power.
+# The paper's table 4, all of it placed and routed: name, MHz, CLB, DSP, products (k/s), powers/s,
+# encryptions/s, ATP of a product and of a power.
 PAPER_RIVALS = [
     ("[13] of the paper", 278, 1027, 0, 180.8, "-", "-", "45.45", "-"),
     ("[14]", "-", 1272, 0, 992.41, 484.57, 956.69, "10.26", "21000.45"),
@@ -49,8 +52,9 @@ PAPER_RIVALS = [
 # LUTs of a CLB, which the paper's ATP counts.
 CLB_LUTS = 8
 
-# Whole devices for a key of 512 bits with one multiplier and four contexts, and the cycles that they take for four encryptions, as a test counts them
-# (crates/simulated/tests/all/coproc.rs); digits and words as there.
+# Whole devices for a key of 512 bits with one multiplier and four contexts, and the cycles that
+# they take for four encryptions, as a test counts them (crates/simulated/tests/all/coproc.rs);
+# digits and words as there.
 DEVICE_KEY = 512
 DEVICES = {"mont_mul_cios": (0, 187776), "mont_mul_digit": (1, 375152), "dual_mul": (2, 225177)}
 
@@ -63,7 +67,9 @@ def levels(width, tile):
 
 
 def step(bits, shape):
-    """Cycles between products by large digits of a modulus of so many bits, as the header of digit_product has them."""
+    """Cycles between products by large digits of a modulus of so many bits, as the header of
+    digit_product has them.
+    """
     digit, width = shape["Digit"], shape["Width"]
     per, words, terms = digit // width, -(-(bits + 3) // width), -(-(bits + 3) // digit)
     latency = 6 + levels(width, shape["Tile"])
@@ -118,7 +124,9 @@ def jobs():
 
 
 def measured(files):
-    """Cycles between products for a key of 512 bits, as the simulation prints them or has printed them into files."""
+    """Cycles between products for a key of 512 bits, as the simulation prints them or has printed
+    them into files.
+    """
     if files:
         return {name: cycles for file in files for name, cycles in json.loads(pathlib.Path(file).read_text()).items()}
     command = ["cargo", "run", "--quiet", "--package", "hearith-rtl", "--example", "coproc_cycles"]
@@ -173,7 +181,9 @@ def table_resources(found):
 
 
 def table_times():
-    """Table 3: at 1024 bits of modulus, in cycles; the paper's times are routed, ours are cycles at its clock."""
+    """Table 3: at 1024 bits of modulus, in cycles; the paper's times are routed, ours are cycles at
+    its clock.
+    """
 
     def row(name, product, bit="-", power=None):
         projected = f"{power / PAPER_MHZ:.2f}" if power else "-"
@@ -196,7 +206,10 @@ def table_rivals():
 
 
 def table_rates(found):
-    """Ours beside table 4: mapped cells, and what they would do at the paper's clock. No product of the two: they are of different steps."""
+    """Ours beside table 4: mapped cells, and what they would do at the paper's clock.
+
+    No product of the two: they are of different steps.
+    """
     rows = []
     hertz = PAPER_MHZ * 1e6
 

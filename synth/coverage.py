@@ -1,8 +1,10 @@
-"""Runs the hardware tests with Verilator's line coverage and cover points, and writes both for every module of rtl/ to `bench/results/coverage.md`.
+"""Runs the hardware tests with Verilator's line coverage and cover points, and writes both for
+every module of rtl/ to `bench/results/coverage.md`.
 
-Fails unless 95 % of all lines are covered and every cover point is reached. A line, a bit or a point counts as covered if any instance in any
-model reaches it. With --toggles the bits that ever change are counted as well, which takes many times as long. With --keep the files of the run stay
-in a directory, where those of further runs come to lie beside them; --read runs nothing.
+Fails unless 95 % of all lines are covered and every cover point is reached. A line, a bit or a
+point counts as covered if any instance in any model reaches it. With --toggles the bits that ever
+change are counted as well, which takes many times as long. With --keep the files of the run stay in
+a directory, where those of further runs come to lie beside them; --read runs nothing.
 """
 
 import argparse
@@ -24,7 +26,8 @@ PACKAGES = {
 }
 
 
-# Cover points and lines that nothing can reach, and why: patterns of module and point, which is for a line what Verilator calls its branch, and its text.
+# Cover points and lines that nothing can reach, and why: patterns of module and point, which is for
+# a line what Verilator calls its branch, and its text.
 UNREACHABLE = {
     ("*", "m_axi_[br]valid_i: valid waits for ready"): "There is room for every answer that was asked for.",
     ("arith/*", "*: back to back"): "An item takes several cycles.",
@@ -65,7 +68,9 @@ def points(path):
 
 
 def stalls(path):
-    """The points of a file that a bench wrote: top module, stream and what happened there, and whether it did."""
+    """The points of a file that a bench wrote: top module, stream and what happened there, and
+    whether it did.
+    """
     for line in path.read_text().splitlines():
         top, stream, transfers, *counts = line.split()
         for name, count in zip(STALLS, counts, strict=True):
@@ -76,7 +81,9 @@ def stalls(path):
 
 @functools.cache
 def module_file(module):
-    """The module's file in one of the directories of rtl/, such as `lib/axil_port.sv`; None for designs of tests."""
+    """The module's file in one of the directories of rtl/, such as `lib/axil_port.sv`; None for
+    designs of tests.
+    """
     found = sorted(ROOT.glob(f"rtl/*/{module}.sv"))
     return f"{found[0].parent.name}/{found[0].name}" if found else None
 
@@ -89,7 +96,9 @@ def texts(module):
 
 @functools.cache
 def constant_lines(module):
-    """The lines of a module's functions: all of them compute parameters, before there is a simulation."""
+    """The lines of a module's functions: all of them compute parameters, before there is a
+    simulation.
+    """
     lines, inside = set(), False
     for number, line in enumerate(texts(module), 1):
         inside |= line.startswith("function ")
@@ -100,7 +109,10 @@ def constant_lines(module):
 
 
 def collect(directory):
-    """For each kind and module: which points are covered. Cover points are of the module that they are bound to."""
+    """For each kind and module: which points are covered.
+
+    Cover points are of the module that they are bound to.
+    """
     covered = collections.defaultdict(lambda: collections.defaultdict(bool))
     for path in sorted(pathlib.Path(directory).glob("*.dat")):
         for kind, source, place, count in points(path):

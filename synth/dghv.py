@@ -1,8 +1,10 @@
-"""Synthesises the blocks of rtl/ntt and rtl/dghv, places and routes some of them, and writes `bench/results/dghv-hardware.md`: the tables of the design for FHE
-over the integers beside ours.
+"""Synthesises the blocks of rtl/ntt and rtl/dghv, places and routes some of them, and writes
+`bench/results/dghv-hardware.md`: the tables of the design for FHE over the integers beside ours.
 
-Areas are of the xc7 and UltraScale+ families, before placement, clocks of an ECP5. The fully parallel multipliers are counted from their parts, each synthesised once;
-the folded ones are synthesised whole. A result is kept in target/synth until a source that it depends on changes: `--list` names the jobs, `--only WORD` runs those whose name contains a word.
+Areas are of the xc7 and UltraScale+ families, before placement, clocks of an ECP5. The fully
+parallel multipliers are counted from their parts, each synthesised once; the folded ones are
+synthesised whole. A result is kept in target/synth until a source that it depends on changes:
+`--list` names the jobs, `--only WORD` runs those whose name contains a word.
 """
 
 import collections
@@ -17,7 +19,8 @@ import tools
 import ultrascale
 from tables import table
 
-# The paper, [CMOOH13]. Table 3: p, its exponents (2^A - 2^B + 1, or 2^A + 1 with B = 0), m, k, the root, b; what is wrong with the root or could be better; d / b.
+# The paper, [CMOOH13]. Table 3: p, its exponents (2^A - 2^B + 1, or 2^A + 1 with B = 0), m, k, the
+# root, b; what is wrong with the root or could be better; d / b.
 SETS = {
     "2^32 + 1": {"A": 32, "B": 0, "K": 64, "printed": (2, 8), "corrected": (2, 12), "Group": 4},
     "2^32 - 2^20 + 1": {"A": 32, "B": 20, "K": 64, "printed": (17, 12), "corrected": (903718526, 12), "Group": 4},
@@ -51,8 +54,9 @@ PAPER_SOFTWARE = {"CMNT": ("0.05", "0.79", "10", "177"), "CNT": ("0.05", "1.0", 
 SIZES = ("toy", "small", "medium", "large")
 # Cycles of a block in the paper's design, and in ours of the same form.
 STEP = 8
-# Folded multipliers: parameters of folded_multiplier by the logarithm of their transforms' length. Roots are powers of one of order 4096; that of order 128
-# is made of half powers of two, without a multiplier.
+# Folded multipliers: parameters of folded_multiplier by the logarithm of their transforms' length.
+# Roots are powers of one of order 4096; that of order 128 is made of half powers of two, without a
+# multiplier.
 P = 2**64 - 2**32 + 1
 ROOT = 24545942927815091
 FOLDED = {
@@ -90,7 +94,9 @@ def rooted(name, **more):
 
 
 def butterflies(name):
-    """How many butterflies of each kind the three transforms have: a representative's exponent and halvings, and their number."""
+    """How many butterflies of each kind the three transforms have: a representative's exponent and
+    halvings, and their number.
+    """
     a, b, k = (SETS[name][key] for key in ("A", "B", "K"))
     ranks, t, found = k.bit_length() - 1, half_order(a, b), collections.Counter()
     kinds = {}
@@ -126,7 +132,9 @@ def parts(name):
 
 
 def whole(name):
-    """The cells of a fully parallel multiplier, its parts added up; None where that was not done."""
+    """The cells of a fully parallel multiplier, its parts added up; None where that was not
+    done.
+    """
 
     def work(_):
         total = collections.Counter()
@@ -140,7 +148,9 @@ def whole(name):
 
 
 def products(log):
-    """Products of residues a cycle in a folded multiplier: of points, and of each transform that has a multiplier."""
+    """Products of residues a cycle in a folded multiplier: of points, and of each transform that
+    has a multiplier.
+    """
     return 1 if FOLDED[log].get("Halves") else 4
 
 
@@ -159,8 +169,9 @@ UNITS = {
     "a shift that comes along, 2^64 - 2^32 + 1": ("variable_shift", {}),
 }
 
-# What encrypts as a whole, and what it is made of: as built, with blocks of 64 digits of 28 bits and words of 64. Of each whole, its parameters, its parts, and which of them, with
-# which parameters, are synthesised apart and added up.
+# What encrypts as a whole, and what it is made of: as built, with blocks of 64 digits of 28 bits
+# and words of 64. Of each whole, its parameters, its parts, and which of them, with which
+# parameters, are synthesised apart and added up.
 ENCRYPTOR = (
     *("dghv_encryptor", {}),
     {
@@ -192,7 +203,8 @@ ACCELERATOR = (
     },
     {"aes_ctr": {"Rounds": 2}, "dghv_encryptor": {}},
 )
-# What multiplies by four-step transforms: as built, of up to 2048 by 2048 points, tiles of 16 columns, digits of 20 bits.
+# What multiplies by four-step transforms: as built, of up to 2048 by 2048 points, tiles of 16
+# columns, digits of 20 bits.
 FOUR_STEP = (
     *("four_step_multiplier", {}),
     {
@@ -285,7 +297,9 @@ def taken(family, top, parameters):
 
 
 def whole_parts(family, top, parameters, names, apart):
-    """What a whole and its parts take of a family: how many of each there are, and what one takes."""
+    """What a whole and its parts take of a family: how many of each there are, and what one
+    takes.
+    """
     boxes = {name: taken(family, name, settings) for name, settings in apart.items()}
     return FAMILIES[family].inside(top, parameters, [*names, top], boxes)
 
@@ -319,7 +333,9 @@ def table_clocks():
 
 
 def multipliers():
-    """Every multiplier of blocks, for the roofline: its name, bits of a block, cycles of a product, clock in MHz as the paper has it for the modulus, cells."""
+    """Every multiplier of blocks, for the roofline: its name, bits of a block, cycles of a product,
+    clock in MHz as the paper has it for the modulus, cells.
+    """
     for name, one in SETS.items():
         yield f"parallel, {name}", one["K"] * one["corrected"][1] // 2, STEP, PAPER[name][0], whole(name)
     for log, parameters in FOLDED.items():
@@ -328,7 +344,9 @@ def multipliers():
 
 
 def printed_by(example, files):
-    """The lines that an example of crates/golden prints, or has printed into files, cut at their bars."""
+    """The lines that an example of crates/golden prints, or has printed into files, cut at their
+    bars.
+    """
     if files:
         lines = [line for file in files for line in pathlib.Path(file).read_text().splitlines()]
     else:
@@ -338,7 +356,9 @@ def printed_by(example, files):
 
 
 def long_products(files):
-    """The table of the golden models' example, `crates/golden/examples/long_products.rs`, and the bits from which on transforms take less, by the points of the block that they are compared with."""
+    """The table of the golden models' example, `crates/golden/examples/long_products.rs`, and the
+    bits from which on transforms take less, by the points of the block that they are compared with.
+    """
     lines = printed_by("long_products", files)
     head = (
         *("", "bits", "cycles, blocks of 128 points", "of 4096", "N", "cycles, four-step", "times fewer than 128's", "than 4096's"),
@@ -349,7 +369,9 @@ def long_products(files):
 
 
 def four_step_roofs():
-    """How many four-step multipliers a device has room for, what runs out first, and the bytes a cycle that so many would move beside those that memory brings; a sentence for the page."""
+    """How many four-step multipliers a device has room for, what runs out first, and the bytes a
+    cycle that so many would move beside those that memory brings; a sentence for the page.
+    """
     own = whole_parts("xc7", *FOUR_STEP)
     # Three memories of 2^15 words of 64 bits: 64 blocks of 2^15 words of a bit each.
     many, first = roofline.copies(own[FOUR_STEP[0]][1] if own else {"BRAM": 3 * 64})
@@ -362,13 +384,17 @@ def four_step_roofs():
 
 
 def table_6(files):
-    """The golden model's rows, as crates/golden/examples/table_6.rs prints them or has printed them into files."""
+    """The golden model's rows, as crates/golden/examples/table_6.rs prints them or has printed them
+    into files.
+    """
     head = ("", "seconds, printed", "by equation 12", "cycles by it", "with b = 28", "cycles, ours", "times theirs", "products a DSP block, times theirs")
     return table(head, printed_by("table_6", files))
 
 
 def table_seconds(files):
-    """Table 6 in seconds, all of them projected: simulated cycles at a clock of synthesis, the paper's, or at the paper's clock, ours."""
+    """Table 6 in seconds, all of them projected: simulated cycles at a clock of synthesis, the
+    paper's, or at the paper's clock, ours.
+    """
     cycles = {line[0].strip(): int(line[5]) for line in printed_by("table_6", files) if len(line) > 5 and line[5].strip().isdigit()}
     clock = PAPER["2^64 - 2^32 + 1"][0]
     rows = []

@@ -1,11 +1,14 @@
-"""Proves small cores at small widths: for all operands, all moments of valid and ready, and arbitrary data while there is nothing valid, or of inputs beside the streams
-while nothing is inside.
+"""Proves small cores at small widths: for all operands, all moments of valid and ready, and
+arbitrary data while there is nothing valid, or of inputs beside the streams while nothing is
+inside.
 
-Bounded model checking from reset (yosys-smtbmc, Yices), deep enough for two whole operations; a cover run first shows that a result is
-reached. Each core's result is compared with the plain arithmetic of the solver, and the output stream with its contract: an item stays,
-unchanged, until it is taken. The blocks of rtl/lib have harnesses of their own in synth/formal, which follow items through. With --mutants each of
-those proofs is run again on a block with a mistake in it, and must fail. Of whole decryptors and the co-processor, one thing is checked: that a flush
-or a wipe reaches every register that holds anything of a ciphertext.
+Bounded model checking from reset (yosys-smtbmc, Yices), deep enough for two whole operations; a
+cover run first shows that a result is reached. Each core's result is compared with the plain
+arithmetic of the solver, and the output stream with its contract: an item stays, unchanged, until
+it is taken. The blocks of rtl/lib have harnesses of their own in synth/formal, which follow items
+through. With --mutants each of those proofs is run again on a block with a mistake in it, and must
+fail. Of whole decryptors and the co-processor, one thing is checked: that a flush or a wipe reaches
+every register that holds anything of a ciphertext.
 """
 
 import argparse
@@ -31,7 +34,8 @@ INTEGERS = sorted((tools.ROOT / "rtl" / "dghv").glob("*.sv"))
 # What harnesses share.
 PARTS = [HARNESSES / f"{name}.sv" for name in ("axil_host", "beside", "follow", "in_step", "offer")]
 
-# Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what results satisfy, depth in cycles.
+# Core: parameters, static inputs, operands, results (name: bits), what operands satisfy, what
+# results satisfy, depth in cycles.
 CORES = {
     "wide_add": (
         {"N": 5, "Limb": 2},
@@ -155,9 +159,10 @@ def prove(core):
     tools.run([*smtbmc, problem], tools.WORK / f"{name}.log")
 
 
-# Blocks of rtl/lib, rtl/ntt, rtl/blocks, rtl/links and rtl/dghv, each with the harness of its name in synth/formal: cycles (steps of time where there are two clocks), and a mistake that
-# the proof must find, or several of them one by one, each as pieces of the block's text and what stands there instead.
-# A form of a block, of FORMS, has a name that goes on.
+# Blocks of rtl/lib, rtl/ntt, rtl/blocks, rtl/links and rtl/dghv, each with the harness of its name
+# in synth/formal: cycles (steps of time where there are two clocks), and a mistake that the proof
+# must find, or several of them one by one, each as pieces of the block's text and what stands there
+# instead. A form of a block, of FORMS, has a name that goes on.
 BLOCKS = {
     "accelerator_frame": (
         16,
@@ -231,7 +236,8 @@ BLOCKS = {
     "rom": (8, {"if (read_i) ": ""}),
     "spi_peripheral": (96, {"cs_n || (falls && bit_q == 3'd0)": "falls && bit_q == 3'd0"}),
     "stream_arbiter": (12, {"locked_q <= !(out_ready_i && out_last_o)": "locked_q <= 1'b0"}),
-    # A count that leaves before the item is in its place: right in a simulation, unless the clock stops just then.
+    # A count that leaves before the item is in its place: right in a simulation, unless the clock
+    # stops just then.
     "stream_cdc": (34, {".bit_i (in_gray_q[k])": ".bit_i (in_gray[k])"}),
     "stream_demux": (4, {"{Takers{in_valid_i}} & selected": "{Takers{in_valid_i}}"}),
     "stream_fifo": (14, {"else if (!taken_q[k])": "else"}),
@@ -250,7 +256,8 @@ BLOCKS = {
     "stream_widen_gapless": (18, {"!out_valid_o || count_q != Final": "1'b1"}),
 }
 
-# Those with two clocks. Their synchronisers are replaced by ones that may see a change an edge late.
+# Those with two clocks. Their synchronisers are replaced by ones that may see a change an edge
+# late.
 TWO_CLOCKS = {"pulse_sync", "stream_cdc"}
 
 
@@ -319,9 +326,10 @@ def find_mistake(name, mistake):
     raise tools.Failed(f"{name}: the proof does not see {mistake}")
 
 
-# Registers that need no reset, by module (none named: all of them): products of digits that are reset, and sums that are cleared with them, as are digits by
-# the row that drops them; the bus's own words; where in a packet the host is, which a flush must not forget; what a memory gave last, which its wipe reads over;
-# the reset itself.
+# Registers that need no reset, by module (none named: all of them): products of digits that are
+# reset, and sums that are cleared with them, as are digits by the row that drops them; the bus's
+# own words; where in a packet the host is, which a flush must not forget; what a memory gave last,
+# which its wipe reads over; the reset itself.
 NOT_RESET = {
     "accelerator_registers": set(),
     "axil_port": set(),
@@ -344,7 +352,9 @@ UNRESET = {"$dff", "$dffe", "$sdffce", "$dlatch", "$aldff", "$aldffe"}
 
 
 def is_reset(bit, drivers, resets):
-    """Whether the signal that clears a register comes from a reset: itself one, or an expression with one in it."""
+    """Whether the signal that clears a register comes from a reset: itself one, or an expression
+    with one in it.
+    """
     seen, todo = set(), [bit]
     while todo:
         bit = todo.pop()
@@ -359,8 +369,9 @@ def is_reset(bit, drivers, resets):
 def unreset_registers(design):
     """Names of registers without reset in a design that Yosys wrote as JSON, by module.
 
-    A synchronous reset is a multiplexer before a plain flip-flop until `opt_dff` makes one with reset of both. Others that load a constant now and then look
-    the same: so the signal must come, through logic alone, from a port or wire that is called a reset.
+    A synchronous reset is a multiplexer before a plain flip-flop until `opt_dff` makes one with
+    reset of both. Others that load a constant now and then look the same: so the signal must come,
+    through logic alone, from a port or wire that is called a reset.
     """
     found = {}
     for name, module in design["modules"].items():
@@ -379,7 +390,9 @@ def unreset_registers(design):
 
 
 def check_resets(top, parameters):
-    """Raises `tools.Failed` if a register of a design has no reset, other than those of `NOT_RESET`."""
+    """Raises `tools.Failed` if a register of a design has no reset, other than those of
+    `NOT_RESET`.
+    """
     tools.WORK.mkdir(parents=True, exist_ok=True)
     netlist = tools.WORK / f"resets-{top}.json"
     script = f"{tools.read(top, parameters)}; proc; opt_clean; opt_dff -simple-dffe; opt_clean; write_json {netlist}"

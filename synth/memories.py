@@ -1,6 +1,8 @@
-"""Synthesises the memories of rtl/lib for three families and writes `bench/results/memories.md`: how many block RAMs each shape takes.
+"""Synthesises the memories of rtl/lib for three families and writes `bench/results/memories.md`:
+how many block RAMs each shape takes.
 
-Fails if a memory does not become block RAM alone, or takes more blocks than its bits need in the shapes that a block has.
+Fails if a memory does not become block RAM alone, or takes more blocks than its bits need in the
+shapes that a block has.
 """
 
 import argparse
@@ -12,8 +14,9 @@ import tools
 from tables import table
 from tools import ROOT, WORK, kept, read, yosys
 
-# Module, parameters, and the block RAMs (of 18 kbit) that it must take on each family. A block has 16 kbit of data and 2 kbit more for words of a multiple
-# of 9 bits; as true dual port it has words of at most 18 bits. A 7-series or UltraScale+ pair of blocks (36 kbit) counts as two.
+# Module, parameters, and the block RAMs (of 18 kbit) that it must take on each family. A block has
+# 16 kbit of data and 2 kbit more for words of a multiple of 9 bits; as true dual port it has words
+# of at most 18 bits. A 7-series or UltraScale+ pair of blocks (36 kbit) counts as two.
 SHAPES = (
     ("ram_1r1w", {"Width": 32, "Depth": 512}, {"xc7": 1, "xcup": 1, "ecp5": 1}),
     ("ram_1r1w", {"Width": 32, "Depth": 512, "Parity": 1}, {"xc7": 1, "xcup": 1, "ecp5": 1}),

@@ -1,8 +1,11 @@
-"""Synthesises the cores and MESA, and writes `bench/results/mesa.md`: the paper's tables and ours. Their clocks have a page of their own (mesa_clocks.py).
+"""Synthesises the cores and MESA, and writes `bench/results/mesa.md`: the paper's tables and ours.
 
-Cycles come from simulation (the examples `core_cycles` of rtl/ and `device_cycles` of crates/simulated), everything else from Yosys. A
-result is kept in target/synth until a source that it depends on changes, so jobs can be run in any order and in parts:
-`--list` names them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
+Their clocks have a page of their own (mesa_clocks.py).
+
+Cycles come from simulation (the examples `core_cycles` of rtl/ and `device_cycles` of
+crates/simulated), everything else from Yosys. A result is kept in target/synth until a source that
+it depends on changes, so jobs can be run in any order and in parts: `--list` names them,
+`--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
 import json
@@ -16,12 +19,14 @@ import tools
 from tables import table
 from tools import ROOT, resources
 
-# Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the ladder: as wide as a DSP48E1 takes.
+# Bits of a digit and a word, and the delay of the quotient, of the digit-serial multiplier and the
+# ladder: as wide as a DSP48E1 takes.
 W, V, D = 17, 23, 2
 CIOS = {"W": W, "V": 24, "D": D}
 LADDER = {"W": W, "V": V, "D": D}
 STAGES = {1024: 6, 2048: 3}
-# The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its multipliers of 18 x 18 bits do.
+# The dual lanes' digits and words: as wide as a DSP48E1 takes; on the ECP5, at 256 bits, as its
+# multipliers of 18 x 18 bits do.
 DUAL = {256: {"W": 16, "V": 16, "D": 2}, 1024: {"W": 18, "V": 24, "D": 2}, 2048: {"W": 18, "V": 24, "D": 2}}
 LANES = 10
 
@@ -57,9 +62,12 @@ PAPER_RIVALS = [
 
 
 def cores(n, cios=CIOS, ladder=LADDER):
-    """Each core with the parameters it has in MESA of n bits; on xc7, where nothing else is said."""
+    """Each core with the parameters it has in MESA of n bits; on xc7, where nothing else is
+    said.
+    """
     quotient = n // 2 + W * (D + 1) + 1
-    # The divider from the low end takes all bits of x, so that those beyond the quotient's tell whether it is exact.
+    # The divider from the low end takes all bits of x, so that those beyond the quotient's tell
+    # whether it is exact.
     whole = n // 2 + quotient
     segment = -(-(n // 2 + 1) // STAGES.get(n, 2))
     return {
@@ -76,11 +84,13 @@ def cores(n, cios=CIOS, ladder=LADDER):
     }
 
 
-#: Bits of the exponents of a subgroup key, by those of the key. Of 1024 bits they are those of the papers' size, insecure.
+#: Bits of the exponents of a subgroup key, by those of the key. Of 1024 bits they are those of the
+#: papers' size, insecure.
 SHORT = {1024: 161, 2048: 257}
 
 
-# Packages, their examples that measure cycles, the features that these need, the models, and the examples' arguments. Devices of 2048 bits would take hours.
+# Packages, their examples that measure cycles, the features that these need, the models, and the
+# examples' arguments. Devices of 2048 bits would take hours.
 SIMULATIONS = [
     ("hearith-rtl", "core_cycles", "arith", "cios_1024,cios_2048,radix2_1024,ladder_1024,div_exact_1076,div_restoring_564,mod_add_1024,cond_sub_1024,wide_add_1024", []),
     ("hearith-simulated", "device_cycles", "mesa,mesa-dual", "mesa_1024,mesa_dual_1024", ["mesa_1024", "mesa_dual_1024"]),
@@ -88,7 +98,8 @@ SIMULATIONS = [
 
 
 def intervals(n, exponent=None, stages=None):
-    """Cycles between two plaintexts of each decryptor, by the formulas of their headers (parameter 6), which tests hold against simulations.
+    """Cycles between two plaintexts of each decryptor, by the formulas of their headers (parameter
+    6), which tests hold against simulations.
 
     The exponents have so many bits, N/2 by default, and `mesa` so many stages.
     """
@@ -103,9 +114,11 @@ def intervals(n, exponent=None, stages=None):
 
 
 def with_formulas(cycles):
-    """The same with the intervals of decryptors that were not simulated; where one was, both must agree.
+    """The same with the intervals of decryptors that were not simulated; where one was, both must
+    agree.
 
-    Where the product that follows decides, the last ciphertexts, which share it with none behind them, are a little faster.
+    Where the product that follows decides, the last ciphertexts, which share it with none behind
+    them, are a little faster.
     """
     for n in STAGES:
         for suffix, exponent in (("", n // 2), (f"_{SHORT[n]}", SHORT[n])):
@@ -117,7 +130,9 @@ def with_formulas(cycles):
 
 
 def table_short(cycles):
-    """Decryptions with the short exponents of subgroup keys beside those with full ones, and `mesa` with fewer stages."""
+    """Decryptions with the short exponents of subgroup keys beside those with full ones, and `mesa`
+    with fewer stages.
+    """
     rows = []
     for n, exponent in SHORT.items():
         paper = PAPER_INTERVALS[n]
@@ -175,7 +190,9 @@ def areas(n):
 
 
 def parts(decryptor):
-    """Resources of MESA's parts: one ladder (the largest), everything that is no ladder, and all of it."""
+    """Resources of MESA's parts: one ladder (the largest), everything that is no ladder, and all of
+    it.
+    """
     if decryptor is None:
         return {"each ME": None, "pre and post": None, "full": None}
     return {
@@ -186,7 +203,9 @@ def parts(decryptor):
 
 
 def table_1(mesa, dual):
-    """Products and judgments after the exponentiation, of numbers of 2 N bits; ours are counted in the netlist."""
+    """Products and judgments after the exponentiation, of numbers of 2 N bits; ours are counted in
+    the netlist.
+    """
 
     def ours(name, design):
         if design is None:
@@ -314,7 +333,8 @@ def table_cores(found, cycles):
     return table((*head, "LUTs on a path", "multipliers on a path", "latency", "interval"), rows)
 
 
-# [NEPV24], its published results: 1024 bits, expanded, all registers of the DSP blocks; cycles between products, Vivado 2022.1, xczu9eg.
+# [NEPV24], its published results: 1024 bits, expanded, all registers of the DSP blocks; cycles
+# between products, Vivado 2022.1, xczu9eg.
 PEER_PRODUCT = ("FIOS, [NEPV24]", "Vivado, DSP48E2, placed and routed", 61, 126, 732)
 
 

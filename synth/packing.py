@@ -1,8 +1,9 @@
-"""Packs registers into the multipliers of a netlist for the ECP5: Yosys leaves all of them outside, though a MULT18X18D has one at each operand and one
-behind the product.
+"""Packs registers into the multipliers of a netlist for the ECP5: Yosys leaves all of them outside,
+though a MULT18X18D has one at each operand and one behind the product.
 
-Nothing else changes, neither values nor cycles: a register moves only if all bits of an operand, or of the product, have the same clock, enable and
-synchronous reset to zero, and nobody else sees what lies between. Operands' registers may be those of several multipliers, each of which gets its own.
+Nothing else changes, neither values nor cycles: a register moves only if all bits of an operand, or
+of the product, have the same clock, enable and synchronous reset to zero, and nobody else sees what
+lies between. Operands' registers may be those of several multipliers, each of which gets its own.
 """
 
 import collections
@@ -15,7 +16,8 @@ VERSION = 2
 MULTIPLIER, FLIP_FLOP = "MULT18X18D", "TRELLIS_FF"
 # What a flip-flop must be to go into the block.
 PLAIN = {"CLKMUX": "CLK", "LSRMUX": "LSR", "REGSET": "RESET", "SRMODE": "LSR_OVER_CE"}
-# A block's registers, by Lattice's names: the port that each is at, and the flip-flop's ports on the block's side and on the other.
+# A block's registers, by Lattice's names: the port that each is at, and the flip-flop's ports on
+# the block's side and on the other.
 PLACES = {"INPUTA": ("A", "Q", "DI"), "INPUTB": ("B", "Q", "DI"), "OUTPUT": ("P", "DI", "Q")}
 
 
@@ -52,7 +54,9 @@ class Module:
         return name is not None and self.cells[name]["type"] == MULTIPLIER and re.fullmatch(r"[AB]\d+", port)
 
     def flip_flop(self, bit, near):
-        """The flip-flop at a bit whose output goes to nothing but multipliers' operands (`near` is Q), or that alone takes a product's bit (DI); or None."""
+        """The flip-flop at a bit whose output goes to nothing but multipliers' operands (`near` is
+        Q), or that alone takes a product's bit (DI); or None.
+        """
         takers = self.takers[bit]
         if near == "Q":
             name, port = self.drivers.get(bit, (None, None)) if all(self.is_operand(*taker) for taker in takers) else (None, None)
@@ -61,12 +65,14 @@ class Module:
         return name if port == near else None
 
     def register(self, cell, letter, near, far):
-        """The register at a multiplier's operand or behind its product: what controls it, and for each bit at the multiplier its flip-flop and what is on the
-        flip-flop's other side; or None."""
+        """The register at a multiplier's operand or behind its product: what controls it, and for
+        each bit at the multiplier its flip-flop and what is on the flip-flop's other side; or None.
+        """
         controls, flip_flops = None, {}
         for port in ports(cell, letter):
             (bit,) = cell["connections"][port]
-            # An operand's constant 0 is what a reset leaves; a product's bit that nobody takes needs no register.
+            # An operand's constant 0 is what a reset leaves; a product's bit that nobody takes
+            # needs no register.
             if bit == "0" or (near == "DI" and not self.takers[bit]):
                 continue
             name = None if isinstance(bit, str) else self.flip_flop(bit, near)
@@ -78,7 +84,9 @@ class Module:
         return (controls, flip_flops) if flip_flops else None
 
     def move(self, name, place, flip_flops):
-        """Puts a multiplier's ports on the flip-flops' other side; those that nobody needs any more are gone."""
+        """Puts a multiplier's ports on the flip-flops' other side; those that nobody needs any more
+        are gone.
+        """
         letter, near, _ = place
         connections = self.cells[name]["connections"]
         for port in ports(self.cells[name], letter):
@@ -111,10 +119,13 @@ def ports(cell, letter):
 
 
 def pack_one(module, name):
-    """Packs the registers that a multiplier can take, both operands' or neither's, as nextpnr has no times for one: their places."""
+    """Packs the registers that a multiplier can take, both operands' or neither's, as nextpnr has
+    no times for one: their places.
+    """
     cell = module.cells[name]
     lines, packed = {"CLK": [], "CE": [], "RST": []}, []
-    # The product's after the operands' are inside: a flip-flop can be between two multipliers, and goes into one of them.
+    # The product's after the operands' are inside: a flip-flop can be between two multipliers, and
+    # goes into one of them.
     for places in (("INPUTA", "INPUTB"), ("OUTPUT",)):
         found = {place: module.register(cell, *PLACES[place]) for place in places}
         if None in found.values():
@@ -146,7 +157,9 @@ def instances(design, top):
 
 
 def pack(design, top):
-    """Packs a netlist as Yosys writes it (JSON), in place: how many multipliers below its top have each register now."""
+    """Packs a netlist as Yosys writes it (JSON), in place: how many multipliers below its top have
+    each register now.
+    """
     times, total = instances(design, top), collections.Counter()
     for kind, content in design["modules"].items():
         multipliers = [name for name, cell in content["cells"].items() if cell["type"] == MULTIPLIER]

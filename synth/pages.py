@@ -1,4 +1,6 @@
-"""What the scripts have in common that write a page of what Yosys and nextpnr make of some modules: their options, and how the page comes about."""
+"""What the scripts have in common that write a page of what Yosys and nextpnr make of some modules:
+their options, and how the page comes about.
+"""
 
 import argparse
 import sys
@@ -22,7 +24,9 @@ def versions():
 
 
 def write(page, jobs, arguments, text):
-    """Runs the jobs that the arguments ask for, and writes the page that `text` gives, with the results that it is made of."""
+    """Runs the jobs that the arguments ask for, and writes the page that `text` gives, with the
+    results that it is made of.
+    """
     if arguments.list:
         print("\n".join(jobs))
         return

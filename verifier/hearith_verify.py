@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""A second verifier of elections, written from docs/explanation/election.md with nothing but the standard library.
+"""A second verifier of elections, written from docs/explanation/election.md with nothing but the
+standard library.
 
     python3 hearith_verify.py RECORD [--insecure-key]
 
-It reads the folder of a published record, checks everything that the page says can be checked, prints a verdict for each
-check, and exits 1 if one fails. It is written to be read, not to be fast: proofs are verified one by one, on all cores.
+It reads the folder of a published record, checks everything that the page says can be checked,
+prints a verdict for each check, and exits 1 if one fails. It is written to be read, not to be fast:
+proofs are verified one by one, on all cores.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def require(condition: bool, what: str) -> None:
         raise Wrong(what)
 
 
-# Encodings -----------------------------------------------------------------------------------------------------------
+# Encodings ----------------------------------------------------------------------------------------
 
 
 def canonical(value: Any) -> str:
@@ -65,7 +67,9 @@ def parse(what: str, text: str) -> Any:
 
 
 def is_base64url(text: str) -> bool:
-    """Whether a text is base64url without padding, written in the one way there is: with no bits to spare."""
+    """Whether a text is base64url without padding, written in the one way there is: with no bits to
+    spare.
+    """
     if re.fullmatch("[A-Za-z0-9_-]*", text) is None or len(text) % 4 == 1:
         return False
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -151,10 +155,11 @@ def sha256(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-# Names ---------------------------------------------------------------------------------------------------------------
+# Names --------------------------------------------------------------------------------------------
 
 JOINERS = "\u200c\u200d"
-#: Characters of Unicode 14.0.0, as the lengths of runs that are not and are in a set, by turns, to the base 36.
+#: Characters of Unicode 14.0.0, as the lengths of runs that are not and are in a set, by turns, to
+#: the base 36.
 # fmt: off
 # Tables by scripts/name_tables.py
 NFKC_DIGEST = "44bcdf2d9eadbe1e5e1e889c862305efd259b9de26eed2cc492baf4291236bb9"
@@ -235,7 +240,7 @@ def is_in(bounds: list[int], code: int) -> bool:
     return bisect_right(bounds, code) % 2 == 1
 
 
-# The forms of lines --------------------------------------------------------------------------------------------------
+# The forms of lines -------------------------------------------------------------------------------
 
 HASH, TEXT, FLAG, TRUE, NUMBER, SMALL = "hash", "text", "flag", "true", "number", "small"
 BYTES = "bytes"
@@ -288,7 +293,9 @@ METHODS = ({"choose": ({"at_most": SMALL}, {"exactly": SMALL})}, "approval", "pl
 
 
 def has_form(value: Any, form: Any) -> bool:
-    """Whether members, types and encodings are those of a form; what they say is looked at later."""
+    """Whether members, types and encodings are those of a form; what they say is looked at
+    later.
+    """
     if form is None:
         return value is None
     if isinstance(form, tuple):
@@ -317,7 +324,7 @@ def has_form(value: Any, form: Any) -> bool:
     return form in (TEXT, value)
 
 
-# Ed25519 (RFC 8032) --------------------------------------------------------------------------------------------------
+# Ed25519 (RFC 8032) -------------------------------------------------------------------------------
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -391,7 +398,7 @@ def signing_key(value: Any) -> bytes:
     return key
 
 
-# The key -------------------------------------------------------------------------------------------------------------
+# The key ------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -473,7 +480,9 @@ def hashed(key: Key, proof: str, index: int) -> int:
 
 
 def check_dealing(key: Key, base: int, trustees: list[int], needed: int) -> None:
-    """That nobody chose v, and that all v_i lie on one polynomial whose value at 0 decrypts (docs/explanation/threshold.md)."""
+    """That nobody chose v, and that all v_i lie on one polynomial whose value at 0 decrypts
+    (docs/explanation/threshold.md).
+    """
     expected = ((1 + key.n) * pow(hashed(key, "base", 0), key.n, key.square)) ** 2 % key.square
     chosen = "v is not the number that the hash of n gives: the key was shared by a version whose dealer could choose results"
     require(base == expected, chosen)
@@ -499,7 +508,10 @@ def lagrange(delta: int, chosen: Collection[int]) -> dict[int, int]:
 
 
 def check_modulus(key: Key, insecure: bool) -> None:
-    """Everything that is seen of n and h themselves. Nothing but the length is left out for keys of tests."""
+    """Everything that is seen of n and h themselves.
+
+    Nothing but the length is left out for keys of tests.
+    """
     n = key.n
     require(key.bits % 2 == 0 and 64 <= key.bits <= 8192, "the key has a size that none has")
     require(insecure or key.bits >= 2048, "the key is INSECURE: below 2048 bits")
@@ -527,7 +539,9 @@ def check_key(key: Key, roots: list[Any], square_roots: list[Any], insecure: boo
 
 
 def check_blum(key: Key, roots: list[int]) -> None:
-    """That n has two prime factors: of each hashed y one of y, w y, -y and -w y is shown to be a square."""
+    """That n has two prime factors: of each hashed y one of y, w y, -y and -w y is shown to be a
+    square.
+    """
     w = next((w for w in range(2, 1000) if jacobi(w, key.n) == -1), None)
     require(w is not None, "no small number shows that the modulus has two prime factors")
     assert w is not None
@@ -550,7 +564,7 @@ def jacobi(a: int, n: int) -> int:
     return sign if n == 1 else 0
 
 
-# Proofs --------------------------------------------------------------------------------------------------------------
+# Proofs -------------------------------------------------------------------------------------------
 
 
 def response_bytes(bits: int) -> int:
@@ -594,7 +608,7 @@ def check_membership(
         require(key.equal(key.power_of_base(z), right), "the proof does not hold")
 
 
-# The election --------------------------------------------------------------------------------------------------------
+# The election -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -607,7 +621,9 @@ class Contest:
 
     @property
     def summed(self) -> list[int]:
-        """The marks whose sum a proof is about: the blank vote as often as there are votes to give."""
+        """The marks whose sum a proof is about: the blank vote as often as there are votes to
+        give.
+        """
         more = self.limit - 1 if self.blank and self.limit else 0
         return [*range(self.marks), *[self.marks - 1] * more]
 
@@ -661,7 +677,8 @@ def read_contest(value: Any, bits: int) -> Contest:
     takes_blank = method not in ("approval", "yes_no") and len(candidates) > 1
     require(takes_blank or not blank, "a blank vote takes another candidate, and a method that takes so many or one")
     require(method != "yes_no" or len(candidates) == 2, "yes or no takes two candidates")
-    # What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
+    # What is proven of a number is proven modulo the larger prime factor of n, which exceeds its
+    # root.
     total_bits = DIGIT_BITS * (len(candidates) if method == "plurality" else 1)
     require(total_bits < bits // 2, "the key is too short: the tally's numbers need fewer than half of its bits")
     return Contest(candidates, method, limit, blank)
@@ -864,7 +881,7 @@ class Ballot:
         return [ciphertext for marks, _ in self.contests for ciphertext, _ in marks]
 
 
-# The record ----------------------------------------------------------------------------------------------------------
+# The record ---------------------------------------------------------------------------------------
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -956,7 +973,8 @@ class Verifier:
     voters: dict[str, Voter] = field(default_factory=dict)
     seen: set[bytes] = field(default_factory=set)
     pending: list[Pending] = field(default_factory=list)
-    #: Credentials that were replaced, and voters who were added while voting went on: entry, what, and who.
+    #: Credentials that were replaced, and voters who were added while voting went on: entry, what,
+    #: and who.
     changes: list[tuple[int, str, str]] = field(default_factory=list)
     opened: int | None = None
     closed: int | None = None
@@ -1042,7 +1060,9 @@ class Verifier:
             self.fault("heads", "entries are after the last head")
 
     def check_dates(self, heads: list[tuple[int, Any, str]]) -> None:
-        """Voting begins and ends when the manifest says, by the times of the heads before and after."""
+        """Voting begins and ends when the manifest says, by the times of the heads before and
+        after.
+        """
         if self.election is None:
             return
         opens, closes = self.election.opens, self.election.closes

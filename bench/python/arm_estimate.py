@@ -1,11 +1,12 @@
 """What the portable engine would cost on 64-bit ARM cores, estimated: nothing here runs on one.
 
-The engine's products are compiled for this machine as far as LLVM's intermediate code, which LLVM's own back end then compiles for
-AArch64; the innermost loops are handed to LLVM's model of a core (llvm-mca), which says how many cycles a turn takes when memory and
-branches cost nothing. Cycles and instructions are given for each 64 by 64-bit product (`mul` and `umulh`).
+The engine's products are compiled for this machine as far as LLVM's intermediate code, which LLVM's
+own back end then compiles for AArch64; the innermost loops are handed to LLVM's model of a core
+(llvm-mca), which says how many cycles a turn takes when memory and branches cost nothing. Cycles
+and instructions are given for each 64 by 64-bit product (`mul` and `umulh`).
 
-Usage, from the project's folder, with Debian's package llvm-16 and, because it must hold the LLVM of the Rust compiler, llvmlite 0.50 in
-an environment of its own:
+Usage, from the project's folder, with Debian's package llvm-16 and, because it must hold the LLVM
+of the Rust compiler, llvmlite 0.50 in an environment of its own:
 
     python bench/python/arm_estimate.py
 
@@ -66,7 +67,9 @@ def declared(text: str) -> str:
 
 
 def extracted(text: str) -> str:
-    """A module of the kernel's products and what they call in this crate, for AArch64: without what is only for this machine."""
+    """A module of the kernel's products and what they call in this crate, for AArch64: without what
+    is only for this machine.
+    """
     definitions = {m[1]: m[0] for m in re.finditer(rf"^define[^\n]*?@{NAME}\(.*?^}}\n", text, re.MULTILINE | re.DOTALL)}
     declarations = {m[1]: m[0].rstrip() for m in re.finditer(rf"^declare[^\n]*?@{NAME}\([^\n]*\n", text, re.MULTILINE)}
     constants = {m[1] for m in re.finditer(rf"^@{NAME} = ", text, re.MULTILINE)}

@@ -2,10 +2,12 @@
 
     .venv/bin/python bench/python/compare_columns.py [--rows 1000000] [--largest 10000000]
 
-All in one run on one processor. Hearith is its command line, files read and written included; the peers work on lists and arrays in memory,
-in the Python of HEARITH_PEERS_PYTHON (phe 1.5.0, sf-heu, tenseal 0.3.18, numpy). Those that take long encrypt fewer rows, and their
-seconds are scaled to all rows; totals are always of all groups, and compared with the plain ones. Then the memory that encryption,
-sums and the decryption of all rows take, from 10^4 rows to --largest. Writes bench/results/columns.md.
+All in one run on one processor. Hearith is its command line, files read and written included; the
+peers work on lists and arrays in memory, in the Python of HEARITH_PEERS_PYTHON (phe 1.5.0, sf-heu,
+tenseal 0.3.18, numpy). Those that take long encrypt fewer rows, and their seconds are scaled to all
+rows; totals are always of all groups, and compared with the plain ones. Then the memory that
+encryption, sums and the decryption of all rows take, from 10^4 rows to --largest. Writes
+bench/results/columns.md.
 """
 
 from __future__ import annotations
@@ -131,7 +133,9 @@ def ours(work: Path, key: Path, half: str, rows: int) -> dict[str, float]:
 
 
 def rows_back(work: Path, key: Path, rows: int) -> dict[str, float]:
-    """What decrypting the table takes that was encrypted last, all rows compared with the plain ones."""
+    """What decrypting the table takes that was encrypted last, all rows compared with the plain
+    ones.
+    """
     back = work / "rows.parquet"
     seconds, peak = measured("decrypt", "--key", key / "private.json", work / "encrypted", "--out", back)
     tables = (pyarrow.parquet.read_table(path, columns=["value"]) for path in (work / "in", back))

@@ -1,11 +1,13 @@
-"""The lattice scheme beside TenSEAL (Microsoft SEAL's BFV) and the crate fhe: encryption, additions and decryption of a column, one thread.
+"""The lattice scheme beside TenSEAL (Microsoft SEAL's BFV) and the crate fhe: encryption, additions
+and decryption of a column, one thread.
 
     .venv/bin/python bench/python/compare_lattice.py [--rounds 5] [--rows 1000000]
 
-Each round measures every contestant once, forwards and backwards in turn; rates are medians of the rounds, ratios those within a round.
-All that is decrypted is compared with what was encrypted. TenSEAL is asked for in HEARITH_TENSEAL_PYTHON, a Python that has it (pip
-install tenseal==0.3.18); the crate is the program in bench/fhe, which scripts/bench_lattice.sh builds. Their numbers have 20 bits. Writes
-bench/results/bfv.md.
+Each round measures every contestant once, forwards and backwards in turn; rates are medians of the
+rounds, ratios those within a round. All that is decrypted is compared with what was encrypted.
+TenSEAL is asked for in HEARITH_TENSEAL_PYTHON, a Python that has it (pip install tenseal==0.3.18);
+the crate is the program in bench/fhe, which scripts/bench_lattice.sh builds. Their numbers have 20
+bits. Writes bench/results/bfv.md.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
     .venv/bin/python bench/python/compare_phe.py [--quick] [--bits 2048] [--rounds 5]
 
-Each round measures every operation of both libraries once, in alternating order, on the same key; the ratio is the median of the
-rounds' ratios per element. phe's time a number does not depend on how many there are, so it is measured on fewer (the table says how
-many). With --quick Hearith encrypts and decrypts fewer numbers too; sums and dot products have 10^5 terms in any case. Results are
-checked before anything is timed. Writes bench/results/python.md.
+Each round measures every operation of both libraries once, in alternating order, on the same key;
+the ratio is the median of the rounds' ratios per element. phe's time a number does not depend on
+how many there are, so it is measured on fewer (the table says how many). With --quick Hearith
+encrypts and decrypts fewer numbers too; sums and dot products have 10^5 terms in any case. Results
+are checked before anything is timed. Writes bench/results/python.md.
 """
 
 from __future__ import annotations

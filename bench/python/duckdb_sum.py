@@ -1,11 +1,13 @@
 """Sums by groups in DuckDB beside the kernel alone; writes bench/results/duckdb.md.
 
-200 000 ciphertexts of 512 bytes (a key of 2048 bits) in 100 groups, from a Parquet file: `SELECT g, he_sum(c) ... GROUP BY g`. Beside it,
-in the same rounds, the arithmetic kernel on the same ciphertexts in memory, in a process of its own. The sums of some groups are held
-against GMP's products first.
+200 000 ciphertexts of 512 bytes (a key of 2048 bits) in 100 groups, from a Parquet file:
+`SELECT g, he_sum(c) ... GROUP BY g`. Beside it, in the same rounds, the arithmetic kernel on the
+same ciphertexts in memory, in a process of its own. The sums of some groups are held against GMP's
+products first.
 
-Needs the package with its release-built extension (crates/duckdb/package.py) and the example `kernel`
-(cargo build --release --package hearith-duckdb --example kernel). Leave the machine alone meanwhile.
+Needs the package with its release-built extension (crates/duckdb/package.py) and the example
+`kernel` (cargo build --release --package hearith-duckdb --example kernel). Leave the machine alone
+meanwhile.
 """
 
 import argparse
@@ -39,7 +41,9 @@ GOAL_PROTOTYPE, GOAL_KERNEL = 2.0, 1.5
 
 
 def ciphertexts():
-    """Numbers in [1, n^2) of full width but for the first byte: to a product they are as good as any encryption."""
+    """Numbers in [1, n^2) of full width but for the first byte: to a product they are as good as
+    any encryption.
+    """
     numbers = np.random.default_rng(1).integers(0, 256, (ROWS, WIDTH), dtype=np.uint8)
     numbers[:, 0] = 0
     numbers[:, -1] |= 1
@@ -86,7 +90,9 @@ def timed(function):
 
 
 def measure(public, folder, numbers, threads, rounds):
-    """The rounds' times: kernel alone, kernel with reading bytes, DuckDB with he_sum, DuckDB reading only."""
+    """The rounds' times: kernel alone, kernel with reading bytes, DuckDB with he_sum, DuckDB
+    reading only.
+    """
     table = folder / "c.parquet"
     kernel = Kernel(folder / "key.json", folder / "c.bin", threads)
     con = hearith.duckdb.connect(config={"threads": str(threads)})

@@ -1,10 +1,12 @@
-"""The election's server under load, clients and server on this machine; writes bench/results/election-server.md.
+"""The election's server under load, clients and server on this machine; writes
+bench/results/election-server.md.
 
-Ballots of ten candidates under a key of 2048 bits, every proof verified, each acknowledged when it is on disk: alone, with readers who ask
-without pause, and over PostgreSQL where its programs are found. Afterwards the board has as many ballots as were acknowledged.
+Ballots of ten candidates under a key of 2048 bits, every proof verified, each acknowledged when it
+is on disk: alone, with readers who ask without pause, and over PostgreSQL where its programs are
+found. Afterwards the board has as many ballots as were acknowledged.
 
-Needs the release-built example `election_load` of hearith-election-server (scripts/bench_election_server.sh builds it). Leave the machine alone
-meanwhile.
+Needs the release-built example `election_load` of hearith-election-server
+(scripts/bench_election_server.sh builds it). Leave the machine alone meanwhile.
 """
 
 import argparse
@@ -112,7 +114,9 @@ def joined(parts):
 
 
 def measure(folder, store, asked, readers=0):
-    """Casts ballots, alone or for as long as so many readers read; what the clients and the readers saw."""
+    """Casts ballots, alone or for as long as so many readers read; what the clients and the readers
+    saw.
+    """
     server = Server(folder, store)
     # The server's first work is not what is measured.
     before = done = int(cast(server, folder, asked, 0, asked.before)["acknowledged"])

@@ -1,9 +1,12 @@
-"""Times `hearith.spark.verify` in Spark's local mode on two records of different length; writes bench/results/election-spark.md.
+"""Times `hearith.spark.verify` in Spark's local mode on two records of different length; writes
+bench/results/election-spark.md.
 
     python bench/python/election_spark.py SHORTER LONGER [--rounds 3]
 
-The records are folders such as bench/python/election_verify.py makes. From the difference of the two follows what a ballot takes, and from that what a
-cluster would: what workers do is divided among its nodes, what the driver does is not. Needs pyspark, Java and the Python package built for release.
+The records are folders such as bench/python/election_verify.py makes. From the difference of the
+two follows what a ballot takes, and from that what a cluster would: what workers do is divided
+among its nodes, what the driver does is not. Needs pyspark, Java and the Python package built for
+release.
 """
 
 from __future__ import annotations
@@ -73,7 +76,9 @@ def session(cores: int) -> SparkSession:
 
 
 def measured(spark: SparkSession, record: Path) -> tuple[float, float, int]:
-    """Seconds of a verification, those of them that the driver's part took, and how many ballots there were."""
+    """Seconds of a verification, those of them that the driver's part took, and how many ballots
+    there were.
+    """
     Watched.seconds, began = 0.0, time.monotonic()
     report = hearith.spark.verify(spark, str(record))
     taken = time.monotonic() - began

@@ -1,11 +1,15 @@
-"""Times `hearith election verify` on a record of many ballots, and its memory; writes bench/results/election.md.
+"""Times `hearith election verify` on a record of many ballots, and its memory; writes
+bench/results/election.md.
 
-    python bench/python/election_verify.py [--ballots 100000] [--rounds 3] [--command target/release/hearith] [--records FOLDER FOLDER ...]
+    python bench/python/election_verify.py [--ballots 100000] [--rounds 3] [--command
+    target/release/hearith] [--records FOLDER FOLDER ...]
 
-The election has one contest of ten candidates of whom exactly one is chosen: ten proofs of 0 or 1 and one of the sum a ballot, under a key
-of 2048 bits shared 3 of 5. Three records are made, of a tenth and a third of the ballots and of all, so that what a ballot takes can be told from what every
-record takes. `--records` takes some that were made before, at least two, the shortest first, each beside its office's keys and in a folder with its voters'
-credentials, as `record` makes them. In a copy of the longest one proof is made wrong, which must be found.
+The election has one contest of ten candidates of whom exactly one is chosen: ten proofs of 0 or 1
+and one of the sum a ballot, under a key of 2048 bits shared 3 of 5. Three records are made, of a
+tenth and a third of the ballots and of all, so that what a ballot takes can be told from what every
+record takes. `--records` takes some that were made before, at least two, the shortest first, each
+beside its office's keys and in a folder with its voters' credentials, as `record` makes them. In a
+copy of the longest one proof is made wrong, which must be found.
 """
 
 from __future__ import annotations
@@ -178,7 +182,9 @@ def with_a_wrong_proof(command: str, found: Path, holder: Path) -> str:
 
 
 def against_goal(least: dict[int, float], seconds: dict[int, float]) -> str:
-    """What a ballot takes, and 100 000: measured, where a record has as many, or else what the line through two records says and how far the rounds let it be off."""
+    """What a ballot takes, and 100 000: measured, where a record has as many, or else what the line
+    through two records says and how far the rounds let it be off.
+    """
     few, many = min(seconds), max(seconds)
     each = (seconds[many] - seconds[few]) / (many - few)
     rest = seconds[few] - few * each

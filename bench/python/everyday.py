@@ -3,12 +3,15 @@
     python bench/python/everyday.py --library hearith --out hearith.json    # in an environment that has the library
     python bench/python/everyday.py --table hearith.json phe.json ...       # writes bench/results/everyday.md
 
-The lines follow examples in the documentation of NumPy, pandas and python-paillier, and none is left out because it fails. Each is run
-as it stands on `c`, the encrypted vector [3, -1, 2], `d`, that of [1, 1, 1], `m`, the encrypted matrix [[1, 2], [3, 4]], and `e`, the
-encrypted vector [0.5, 1.25, -2], as a user of that library makes them: an array where it has arrays, else a NumPy array of its numbers.
-Where a library spells an operation in its own way the line is given in that spelling; "-" says that it has no such operation at all, or no
-decimal numbers for `e`. A result is right if it decrypts to what the same line gives on the plain numbers, to ten digits where it is no
-whole number. An error is right where no answer is (`RAISES`); a product of two encrypted numbers may be one, since BFV has it (`EITHER`).
+The lines follow examples in the documentation of NumPy, pandas and python-paillier, and none is
+left out because it fails. Each is run as it stands on `c`, the encrypted vector [3, -1, 2], `d`,
+that of [1, 1, 1], `m`, the encrypted matrix [[1, 2], [3, 4]], and `e`, the encrypted vector [0.5,
+1.25, -2], as a user of that library makes them: an array where it has arrays, else a NumPy array of
+its numbers. Where a library spells an operation in its own way the line is given in that spelling;
+"-" says that it has no such operation at all, or no decimal numbers for `e`. A result is right if
+it decrypts to what the same line gives on the plain numbers, to ten digits where it is no whole
+number. An error is right where no answer is (`RAISES`); a product of two encrypted numbers may be
+one, since BFV has it (`EITHER`).
 """
 
 from __future__ import annotations

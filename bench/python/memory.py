@@ -2,10 +2,12 @@
 
     .venv/bin/python bench/python/memory.py [--rows 1000000] [--bits 2048]
 
-Each operation runs in a process of its own that has an array of so many rows, made of a hundred ciphertexts over and over, and
-nothing else of size. What is measured is the greatest resident memory from the operation's beginning to its end, above what was
-resident before (Linux's VmHWM, reset in between), beside what a result needs: 512 bytes a row at 2048 bits. Whoever works with
-other lengths multiplies. Fails if an operation takes more than it is allowed. Writes bench/results/memory.md.
+Each operation runs in a process of its own that has an array of so many rows, made of a hundred
+ciphertexts over and over, and nothing else of size. What is measured is the greatest resident
+memory from the operation's beginning to its end, above what was resident before (Linux's VmHWM,
+reset in between), beside what a result needs: 512 bytes a row at 2048 bits. Whoever works with
+other lengths multiplies. Fails if an operation takes more than it is allowed. Writes
+bench/results/memory.md.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from hearith._native import PROFILE
 
 RESULTS = Path(__file__).parents[1] / "results" / "memory.md"
 
-#: An operation on `c`, the results that it gives in units of an array, and what it may take above them.
+#: An operation on `c`, the results that it gives in units of an array, and what it may take above
+#: them.
 OPERATIONS = {
     "c + c": (1, 0.4),
     "c + 5": (1, 0.5),

@@ -1,13 +1,16 @@
-"""`hearith.phe` beside python-paillier: one operation after another on single numbers, and phe's own example programs.
+"""`hearith.phe` beside python-paillier: one operation after another on single numbers, and phe's
+own example programs.
 
-The same lines run with both, each in a process of its own, with one thread. Numbers are computed one by one, as a program written
-for `phe` does. In the column *many* all results of a loop are taken (`ciphertext(be_secure=False)`) after it; in the column *alone*
-each is taken before the next operation begins, so that nothing can be put off.
+The same lines run with both, each in a process of its own, with one thread. Numbers are computed
+one by one, as a program written for `phe` does. In the column *many* all results of a loop are
+taken (`ciphertext(be_secure=False)`) after it; in the column *alone* each is taken before the next
+operation begins, so that nothing can be put off.
 
-The example programs are those of python-paillier's source (its releases have none): `--examples FOLDER` names where they lie. They
-run whole, from the first import to the last line. What they need and cannot have here is replaced for both alike: the mails of the
-logistic regression, which are downloaded from a place that is no more, by made-up ones with as many words, and the
-benchmark keeps its keys up to 2048 bits and a tenth of its operations.
+The example programs are those of python-paillier's source (its releases have none):
+`--examples FOLDER` names where they lie. They run whole, from the first import to the last line.
+What they need and cannot have here is replaced for both alike: the mails of the logistic
+regression, which are downloaded from a place that is no more, by made-up ones with as many words,
+and the benchmark keeps its keys up to 2048 bits and a tenth of its operations.
 
     .venv/bin/python bench/python/phe_numbers.py --examples FOLDER
 

@@ -1,11 +1,15 @@
 """The service under load, client and server on this machine; writes bench/results/service.md.
 
-A batch of 100 000 encryptions through the service beside the command line alone, in the same rounds; single requests of 64 clients at once,
-each in a call of its own and one after another on a stream that stays open, under a key whose encryptions are cheap (DJN) and under one
-whose encryptions are dear (r^n); 1 000 connections at once; the server's memory over `--seconds` of load. What the table holds that came through the service is held against plain sums first.
-With `--memory` only the last is done, and takes the place of the page's last section: `--memory --seconds 3600` is an hour, on a machine that may do other things beside.
+A batch of 100 000 encryptions through the service beside the command line alone, in the same
+rounds; single requests of 64 clients at once, each in a call of its own and one after another on a
+stream that stays open, under a key whose encryptions are cheap (DJN) and under one whose
+encryptions are dear (r^n); 1 000 connections at once; the server's memory over `--seconds` of load.
+What the table holds that came through the service is held against plain sums first. With `--memory`
+only the last is done, and takes the place of the page's last section: `--memory --seconds 3600` is
+an hour, on a machine that may do other things beside.
 
-Needs the release-built command line and the example `service_load` (scripts/bench_service.sh builds them). Leave the machine alone meanwhile.
+Needs the release-built command line and the example `service_load` (scripts/bench_service.sh builds
+them). Leave the machine alone meanwhile.
 """
 
 import argparse
@@ -30,7 +34,8 @@ BITS, CLIENTS, CONNECTIONS = 2048, 64, 1000
 VARIANTS = {"djn": ("DJN", 1), "standard": ("r^n", 10)}
 #: How single requests are sent, as the example `service_load` has it and as the page says it.
 WAYS = {"calls": "a call of its own", "stream": "on an open stream"}
-#: Goals: the batch's time beside that of the command line, the rate of single requests beside that of the batch.
+#: Goals: the batch's time beside that of the command line, the rate of single requests beside that
+#: of the batch.
 MOST_TIME, LEAST_RATE = 1.05, 0.8
 #: Part of a load after which memory has what it needs.
 WARM = 0.2
@@ -82,7 +87,9 @@ class Server:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def singles(self, key, how, seconds):
-        """The same for single requests, with the microseconds of processor time a request of both sides."""
+        """The same for single requests, with the microseconds of processor time a request of both
+        sides.
+        """
         before, clients = self.busy(), clients_busy()
         found = self.load(key, how, CLIENTS, seconds)
         found["server"] = (self.busy() - before) / found["requests"] * 1e6
@@ -144,7 +151,9 @@ def batches(server, folder, rows, rounds):
 
 
 def single(server, folder, rows, way, seconds):
-    """What single requests come to, and their share of the rate of a batch that is timed before and after them."""
+    """What single requests come to, and their share of the rate of a batch that is timed before and
+    after them.
+    """
     encrypt, busy = alone(folder, rows), clients_busy()
     before, busy = timed(*encrypt), clients_busy() - busy
     found = server.singles(folder / "public.json", way, seconds)
@@ -325,7 +334,9 @@ def memory_section(what, seconds, samples):
 
 
 def last_section(server, key, seconds, page):
-    """The page's last section after everything else; the one that stands there if no time is given."""
+    """The page's last section after everything else; the one that stands there if no time is
+    given.
+    """
     if seconds == 0:
         text = page.read_text()
         return text[text.index(MEMORY) :]

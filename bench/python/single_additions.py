@@ -2,8 +2,8 @@
 
     PYTHONPATH=crates/python/python .venv/bin/python bench/python/single_additions.py [--rounds 15]
 
-Prints microseconds an addition, as medians over the rounds, and the median of the rounds' ratios. A sum of many numbers is asked for in the
-end, a pair each time: sums are put off until then.
+Prints microseconds an addition, as medians over the rounds, and the median of the rounds' ratios. A
+sum of many numbers is asked for in the end, a pair each time: sums are put off until then.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""What one node does in Spark and what that makes of a cluster; writes bench/results/scaling.md, which docs/how-to/scaling.md explains.
+"""What one node does in Spark and what that makes of a cluster; writes bench/results/scaling.md,
+which docs/how-to/scaling.md explains.
 
-Adds up ciphertexts of 512 bytes (a key of 2048 bits) by groups with `hearith.spark.sum_columns` from Parquet files, on all cores of this machine in
-Spark's local mode, with two numbers of rows: the difference of their times gives the rows a second, the rest is what a job takes
-however small it is. Spark's own metrics give the bytes that are shuffled. The rest is computed (see `estimate`).
+Adds up ciphertexts of 512 bytes (a key of 2048 bits) by groups with `hearith.spark.sum_columns`
+from Parquet files, on all cores of this machine in Spark's local mode, with two numbers of rows:
+the difference of their times gives the rows a second, the rest is what a job takes however small it
+is. Spark's own metrics give the bytes that are shuffled. The rest is computed (see `estimate`).
 """
 
 from __future__ import annotations
@@ -33,14 +35,17 @@ import hearith.spark
 RESULT = Path(__file__).parents[1] / "results" / "scaling.md"
 BITS, GROUPS, FILES = 2048, 100, 8
 WIDTH = BITS // 4
-#: The cluster that the estimate is for: nodes like this machine, each with a network of so many bytes a second.
+#: The cluster that the estimate is for: nodes like this machine, each with a network of so many
+#: bytes a second.
 NODES, CLUSTER_ROWS, NETWORK = 100, 10**9, 125e6
 #: Partitions of the cluster's job: some for every core, so that cores end together.
 PARTITIONS_A_CORE = 4
 
 
 def write(folder: Path, public: he.PublicKey, rows: int) -> Any:
-    """Files of ciphertexts that describe themselves, and the ciphertexts: numbers below n^2, as good to a sum as any encryption."""
+    """Files of ciphertexts that describe themselves, and the ciphertexts: numbers below n^2, as
+    good to a sum as any encryption.
+    """
     numbers = np.random.default_rng(rows).integers(0, 256, (rows, WIDTH), dtype=np.uint8)
     numbers[:, 0] = 0
     numbers[:, -1] |= 1
@@ -93,8 +98,9 @@ def seconds(spark: SparkSession, public: he.PublicKey, folder: Path) -> tuple[fl
 def estimate(rate: float, overhead: float, pair: float, cores: int) -> dict[str, float]:
     """The seconds of each part of the cluster's job.
 
-    Every node adds up its share of the rows at `rate` a second. From each partition goes one row of `pair` bytes a group. The nodes
-    fetch these side by side and add them up once more, at the same rate but by no more tasks than there are groups.
+    Every node adds up its share of the rows at `rate` a second. From each partition goes one row of
+    `pair` bytes a group. The nodes fetch these side by side and add them up once more, at the same
+    rate but by no more tasks than there are groups.
     """
     partitions = NODES * cores * PARTITIONS_A_CORE
     totals = GROUPS * partitions

@@ -1,4 +1,6 @@
-"""A record with one wrong proof in it, as a dishonest voter and a board that goes along would make it: signed, chained and headed anew."""
+"""A record with one wrong proof in it, as a dishonest voter and a board that goes along would make
+it: signed, chained and headed anew.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "verifier"))
 
 import hearith_verify as verifier
 
-#: A byte of a proof's first answer, after its commitments and challenges: of 2048 bits and two numbers.
+#: A byte of a proof's first answer, after its commitments and challenges: of 2048 bits and two
+#: numbers.
 ANSWER_BYTE = 512 + 32 + 100
 
 
@@ -65,7 +68,9 @@ def spoil_ballot(line: str, credentials: Path) -> str:
 
 
 def spoilt(folder: Path, record: Path, credentials: Path, board_key: Path) -> tuple[Path, int]:
-    """A copy of a record in a folder, in which a ballot in the middle has a wrong proof, and that ballot's entry."""
+    """A copy of a record in a folder, in which a ballot in the middle has a wrong proof, and that
+    ballot's entry.
+    """
     lines = sum(1 for _ in lines_of(record))
     middle = lines // 2
     (folder / "board").mkdir(parents=True)

@@ -1,7 +1,8 @@
-"""Proofs that a ciphertext holds 0 or 1 beside those of zk-paillier, on one thread each; writes bench/results/zk-paillier.md.
+"""Proofs that a ciphertext holds 0 or 1 beside those of zk-paillier, on one thread each; writes
+bench/results/zk-paillier.md.
 
-Needs the release-built programs `proofs` of hearith-bench and `zk-paillier-peer` of bench/zk-paillier (scripts/bench_zk_paillier.sh builds them). Leave
-the machine alone meanwhile.
+Needs the release-built programs `proofs` of hearith-bench and `zk-paillier-peer` of
+bench/zk-paillier (scripts/bench_zk_paillier.sh builds them). Leave the machine alone meanwhile.
 """
 
 import argparse

@@ -126,7 +126,8 @@ pub trait Contestant {
         1
     }
 
-    /// Carries a way out on the first `rows` rows, `repeats` times over, and returns the seconds that it took.
+    /// Carries a way out on the first `rows` rows, `repeats` times over, and returns the seconds
+    /// that it took.
     fn run(&mut self, way: Way, rows: usize, repeats: usize) -> Result<f64>;
 
     /// The numbers that a way gives on the first `rows` rows.

@@ -1,4 +1,5 @@
-//! Plain GMP: the same formulas written with `mpz_powm` (variable time) or `mpz_powm_sec` (constant time).
+//! Plain GMP: the same formulas written with `mpz_powm` (variable time) or `mpz_powm_sec` (constant
+//! time).
 
 use crate::Result;
 use crate::contestant::{Contestant, Way};
@@ -153,7 +154,8 @@ impl Contestant for Gmp<'_> {
     }
 
     fn output(&mut self, way: Way, rows: usize) -> Result<Vec<Integer>> {
-        // Random numbers serve as randomisers in timing; what is checked needs real ones, used once.
+        // Random numbers serve as randomisers in timing; what is checked needs real ones, used
+        // once.
         if way == Way::EncryptOnline {
             for row in 0..rows {
                 self.randomisers[row] = self.owner_randomiser();

@@ -1,4 +1,5 @@
-//! SecretFlow's HEU, in a Python process of its own that measures itself on request (`heu_worker.py`).
+//! SecretFlow's HEU, in a Python process of its own that measures itself on request
+//! (`heu_worker.py`).
 
 use crate::Result;
 use crate::contestant::{Contestant, Operation, Way};

@@ -1,12 +1,17 @@
 //! The measuring instruments of the project: what its programs share.
 //!
-//! - `compare`: every way of every operation beside python-paillier and GMP, on one thread (`results/paillier.md`);
-//! - `everywhere`: the engines of machines without AVX-512 beside GMP and HEU (`results/everywhere.md`);
+//! - `compare`: every way of every operation beside python-paillier and GMP, on one thread
+//!   (`results/paillier.md`);
+//! - `everywhere`: the engines of machines without AVX-512 beside GMP and HEU
+//!   (`results/everywhere.md`);
 //! - `seeds`: the papers' figures beside ours (`results/seeds.md`);
 //! - `rns`: residue conversion beside NTL and FLINT (`results/rns-software.md`);
-//! - `ntt`: products and remainders of very long numbers beside FLINT, GMP and tfhe-ntt (`results/ntt.md`, `ntt.svg`);
-//! - `proofs`: proofs about ciphertexts, and shares of decryptions, beside gmpy2 (`results/proofs.md`);
-//! - `timing`: statistical tests that secret values do not show in running times (`results/timing.md`).
+//! - `ntt`: products and remainders of very long numbers beside FLINT, GMP and tfhe-ntt
+//!   (`results/ntt.md`, `ntt.svg`);
+//! - `proofs`: proofs about ciphertexts, and shares of decryptions, beside gmpy2
+//!   (`results/proofs.md`);
+//! - `timing`: statistical tests that secret values do not show in running times
+//!   (`results/timing.md`).
 
 pub mod contestant;
 pub mod gmp;

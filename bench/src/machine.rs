@@ -54,7 +54,8 @@ pub fn engines() -> Vec<Engine> {
     Engine::ALL.iter().copied().filter(|engine| engine.is_available()).collect()
 }
 
-/// Model name, family and model, which tell CPUs apart that hide behind one name on virtual machines.
+/// Model name, family and model, which tell CPUs apart that hide behind one name on virtual
+/// machines.
 fn cpu() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let field = |name: &str| {

@@ -9,7 +9,8 @@ pub struct Options {
     pub bits: Vec<u32>,
     /// A short run that shows that everything works; its numbers mean little.
     pub quick: bool,
-    /// A part of the name of what is to be measured, if not all is; for programs that measure many things apart.
+    /// A part of the name of what is to be measured, if not all is; for programs that measure many
+    /// things apart.
     pub only: Option<String>,
     /// Where results go.
     pub out: PathBuf,

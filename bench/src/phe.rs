@@ -1,4 +1,5 @@
-//! python-paillier, in a Python process of its own that measures itself on request (`phe_worker.py`).
+//! python-paillier, in a Python process of its own that measures itself on request
+//! (`phe_worker.py`).
 
 use crate::Result;
 use crate::contestant::{Contestant, Operation, Way};
@@ -11,12 +12,14 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Starts a program of `bench/` in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of `.venv`, with pipes in and out.
+/// Starts a program of `bench/` in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of
+/// `.venv`, with pipes in and out.
 pub fn python(program: &str) -> Result<Child> {
     interpreter("HEARITH_PHE_PYTHON", ".venv/bin/python", program)
 }
 
-/// The same with the interpreter that `variable` names, or else the one at `usual` in the project's folder.
+/// The same with the interpreter that `variable` names, or else the one at `usual` in the project's
+/// folder.
 fn interpreter(variable: &str, usual: &str, program: &str) -> Result<Child> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = std::env::var_os(variable)
@@ -48,12 +51,14 @@ struct Answer {
 }
 
 impl Worker {
-    /// Starts python-paillier in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of `.venv`.
+    /// Starts python-paillier in the interpreter that `HEARITH_PHE_PYTHON` names, or in that of
+    /// `.venv`.
     pub fn python_paillier() -> Result<Self> {
         Worker::of(python("phe_worker.py")?)
     }
 
-    /// Starts a program of `bench/` in the interpreter that `variable` names, or in the one at `usual` in the project's folder.
+    /// Starts a program of `bench/` in the interpreter that `variable` names, or in the one at
+    /// `usual` in the project's folder.
     pub fn start(variable: &str, usual: &str, program: &str) -> Result<Self> {
         Worker::of(interpreter(variable, usual, program)?)
     }

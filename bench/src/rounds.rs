@@ -1,5 +1,5 @@
-//! Measuring in rounds: each round measures every entry once, forwards and backwards in turn, so that whatever slows the machine
-//! down slows neighbours down alike.
+//! Measuring in rounds: each round measures every entry once, forwards and backwards in turn, so
+//! that whatever slows the machine down slows neighbours down alike.
 
 use crate::Result;
 use crate::contestant::{Contestant, Way};
@@ -33,7 +33,8 @@ pub fn calibrate(contestant: &mut dyn Contestant, index: usize, way: Way, plan: 
     let (mut rows, mut repeats) = (fewest, 1);
     loop {
         let seconds = contestant.run(way, rows, repeats)?;
-        // Randomisers are used once: repeats of the online part would cost more to prepare than to measure.
+        // Randomisers are used once: repeats of the online part would cost more to prepare than to
+        // measure.
         if seconds > 0.7 * plan.seconds || way == Way::EncryptOnline && rows == ROWS {
             return Ok(Entry { contestant: index, way, rows, repeats, seconds: Vec::new() });
         }

@@ -1,4 +1,5 @@
-//! Shares of decryptions under a shared key, and their check, beside a plain program of the same equations over gmpy2 (`bench/shares_gmpy2.py`).
+//! Shares of decryptions under a shared key, and their check, beside a plain program of the same
+//! equations over gmpy2 (`bench/shares_gmpy2.py`).
 
 use crate::Result;
 use crate::phe::python;
@@ -33,7 +34,8 @@ struct Peer {
     single: f64,
 }
 
-/// Rows of ours, those that gmpy2 checks in batch form, and those that it makes and checks one by one.
+/// Rows of ours, those that gmpy2 checks in batch form, and those that it makes and checks one by
+/// one.
 pub struct Rows {
     ours: usize,
     /// In batch form.
@@ -114,7 +116,8 @@ impl Case {
         Ok(start.elapsed().as_secs_f64() / self.rows as f64)
     }
 
-    /// For gmpy2: everything in hexadecimal, the trustee's own file among it. The first `single` rows are checked one by one as well.
+    /// For gmpy2: everything in hexadecimal, the trustee's own file among it. The first `single`
+    /// rows are checked one by one as well.
     fn request(&self, single: usize) -> Value {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let (shares, width) = (self.shares.to_be_bytes(), self.ciphertexts.row_bytes());

@@ -1,5 +1,6 @@
-//! Welch's t-test on cropped measurements, as dudect does it \[RBV17\]: the times of two classes of input are compared as they are, and again without those above each of
-//! several percentiles, which the machine's noise fills. The largest |t| counts.
+//! Welch's t-test on cropped measurements, as dudect does it \[RBV17\]: the times of two classes of
+//! input are compared as they are, and again without those above each of several percentiles, which
+//! the machine's noise fills. The largest |t| counts.
 
 /// From here on the running time tells the classes apart.
 pub const LEAK: f64 = 10.0;

@@ -64,8 +64,8 @@ impl Workload {
     }
 }
 
-/// Valid ciphertexts of the plaintexts; the randomisers are powers of one random `n`-th power, which is quick and makes
-/// numbers as random-looking as any.
+/// Valid ciphertexts of the plaintexts; the randomisers are powers of one random `n`-th power,
+/// which is quick and makes numbers as random-looking as any.
 fn ciphertexts(plaintexts: &[Integer], n: &Integer, n_squared: &Integer) -> Vec<Integer> {
     let step = random_below(n).pow_mod(n, n_squared).expect("a positive exponent");
     let mut randomiser = step.clone();

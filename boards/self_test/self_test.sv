@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A self-test in place of a host, for a board with nothing but a clock and lights: loads a key into a MESA of 64 bits, checks its check sums, sends
-// ciphertexts, compares plaintexts, looks at the interrupt, sends a packet with a byte too few, and wipes the key. The MESA is taken by its wrapper,
-// as a vendor's tools would take it.
+// A self-test in place of a host, for a board with nothing but a clock and lights: loads a key into
+// a MESA of 64 bits, checks its check sums, sends ciphertexts, compares plaintexts, looks at the
+// interrupt, sends a packet with a byte too few, and wipes the key. The MESA is taken by its
+// wrapper, as a vendor's tools would take it.
 //
-// The steps are those of self_test_program. done_o rises when the last is done or one has failed; pass_o says which, step_o where. A step that takes longer
-// than 2^20 cycles has failed. fault_i inverts the lowest bit of the data of the step with its number (all ones: of none), so that a test can see each
-// step fail.
+// The steps are those of self_test_program. done_o rises when the last is done or one has failed;
+// pass_o says which, step_o where. A step that takes longer than 2^20 cycles has failed. fault_i
+// inverts the lowest bit of the data of the step with its number (all ones: of none), so that a
+// test can see each step fail.
 module self_test (
     input  logic       clk_i,
     input  logic       rst_ni,

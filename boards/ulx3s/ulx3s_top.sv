@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The self-test on a ULX3S with an ECP5 LFE5U-85F: 25 MHz, eight lights; FIRE 1 starts it again. Never run on a board.
+// The self-test on a ULX3S with an ECP5 LFE5U-85F: 25 MHz, eight lights; FIRE 1 starts it again.
+// Never run on a board.
 module ulx3s_top (
     input  logic       clk_25mhz_i,
     input  logic       fire_1_i,

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Builds the DuckDB extension and writes it as DuckDB loads it: the library with a description at its end.
+"""Builds the DuckDB extension and writes it as DuckDB loads it: the library with a description at
+its end.
 
-Usage: package.py [--library LIBRARY] [FILE]. FILE is where the extension goes, by default beside the Python package's
-sources, from where the wheel takes it. The name must end in hearith.duckdb_extension: DuckDB takes the entry point's name from it.
+Usage: package.py [--library LIBRARY] [FILE]. FILE is where the extension goes, by default beside
+the Python package's sources, from where the wheel takes it. The name must end in
+hearith.duckdb_extension: DuckDB takes the entry point's name from it.
 
---library names the library where it has been built already; otherwise it is built here, and HEARITH_PROFILE chooses cargo's profile
-(release). With HEARITH_GLIBC (2.28) it runs with that release of glibc, and needs cargo-zigbuild.
+--library names the library where it has been built already; otherwise it is built here, and
+HEARITH_PROFILE chooses cargo's profile (release). With HEARITH_GLIBC (2.28) it runs with that
+release of glibc, and needs cargo-zigbuild.
 
-The description is 512 bytes: eight fields of 32 bytes, the last one first, and room for a signature, which is empty here (so DuckDB
-must be told allow_unsigned_extensions).
+The description is 512 bytes: eight fields of 32 bytes, the last one first, and room for a
+signature, which is empty here (so DuckDB must be told allow_unsigned_extensions).
 """
 
 import argparse

@@ -6,7 +6,8 @@ mod pools;
 
 use hearith_verilated::build::{Design, coverage};
 
-/// The primes of the lattice scheme, the largest of 50 bits that are 1 modulo 2^15: a test compares them with its parameter sets.
+/// The primes of the lattice scheme, the largest of 50 bits that are 1 modulo 2^15: a test compares
+/// them with its parameter sets.
 const LATTICE: [u64; 8] = [
     1_125_899_904_679_937,
     1_125_899_903_991_809,
@@ -18,7 +19,8 @@ const LATTICE: [u64; 8] = [
     1_125_899_901_665_281,
 ];
 
-/// A bank. Counting coverage makes the models of many units too long for the C++ compiler to improve.
+/// A bank. Counting coverage makes the models of many units too long for the C++ compiler to
+/// improve.
 fn bank(name: &str, primes: &[u64], v: u32, words: u32, stream_bits: u32) -> Design {
     let digits: String = primes.iter().rev().map(|prime| format!("{prime:016x}")).collect();
     Design::new(name, "residue_bank")

@@ -9,7 +9,8 @@ use hearith_verilated::build::{Build, Design, coverage};
 /// The simulated MESAs: bits of the key, ladders a branch, bits of a beat.
 const MESA: [(u32, u32, u32); 5] = [(64, 1, 32), (128, 2, 64), (256, 2, 64), (1024, 6, 64), (2048, 3, 64)];
 
-/// The simulated MESAs in dual numbers: bits of the key, lanes a branch, bits of a digit, bits of a beat.
+/// The simulated MESAs in dual numbers: bits of the key, lanes a branch, bits of a digit, bits of a
+/// beat.
 const DUAL: [(u32, u32, u32, u32); 5] =
     [(64, 1, 16, 32), (128, 2, 17, 64), (256, 3, 18, 64), (1024, 10, 18, 64), (2048, 10, 18, 64)];
 
@@ -33,12 +34,14 @@ const SHARED: [&str; 13] = [
     "cond_sub",
 ];
 
-/// The width of a device. With coverage, wide ones, which would repeat the same lines, are narrow, and their tests are left out.
+/// The width of a device. With coverage, wide ones, which would repeat the same lines, are narrow,
+/// and their tests are left out.
 fn width(bits: u32) -> u32 {
     if coverage() { bits.min(128) } else { bits }
 }
 
-/// How hard the C++ compiler tries: the widest, which only the long tests run, would keep it busy for longer than they gain.
+/// How hard the C++ compiler tries: the widest, which only the long tests run, would keep it busy
+/// for longer than they gain.
 fn effort(bits: u32) -> u32 {
     u32::from(bits < 2048)
 }
@@ -103,7 +106,8 @@ fn mesa_dual() -> Vec<Design> {
     dual.into_iter().chain([many_lanes]).collect()
 }
 
-/// A simulated co-processor: bits of the key, multipliers, contexts, teeth of the comb, bits of a beat.
+/// A simulated co-processor: bits of the key, multipliers, contexts, teeth of the comb, bits of a
+/// beat.
 fn coprocessor(name: &str, [bits, cores, contexts, teeth, stream]: [u32; 5]) -> Design {
     Design::new(name, "coproc")
         .parameter("N", bits)
@@ -141,7 +145,8 @@ fn coproc() -> Vec<Design> {
     ]
 }
 
-/// A simulated accelerator of encryption over the integers: rounds of AES, words of memory, bits of a beat.
+/// A simulated accelerator of encryption over the integers: rounds of AES, words of memory, bits of
+/// a beat.
 fn integers(name: &str, [rounds, words, stream]: [u32; 3]) -> Design {
     Design::new(name, "dghv")
         .parameter("Rounds", rounds)
@@ -218,8 +223,9 @@ fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
     line(board.source("../../rtl/election/ballot_pkg.sv").shared(&["mod_exp_pair"]))
 }
 
-/// The ballot machine's boards, a terminal's end of their lines, with room for the messages of the largest, and what ballots come to the smaller tally board from
-/// where there is no encryptor board.
+/// The ballot machine's boards, a terminal's end of their lines, with room for the messages of the
+/// largest, and what ballots come to the smaller tally board from where there is no encryptor
+/// board.
 fn ballot_machine() -> Vec<Design> {
     vec![
         // A key of real size, minutes a ballot, for a long test.
@@ -227,7 +233,8 @@ fn ballot_machine() -> Vec<Design> {
         encryptor_board("encryptor_board", [256, 3, 64, 64])
             .memory("secret_power", "exponent_q")
             .memory("mark_prover", "opening_q"),
-        // Where the large encryptor board's ballots go. It multiplies and raises nothing in that test: with small digits.
+        // Where the large encryptor board's ballots go. It multiplies and raises nothing in that
+        // test: with small digits.
         tally_board("tally_board_2048", [2048, 1, 4, 64]).long(),
         tally_board("tally_board", [256, 3, 64, 64]).memory("share_prover", "rho_q"),
         line(Design::new("terminal", "uart_link")).parameter("Words", 544),

@@ -2,8 +2,8 @@
 
     python docs/site/charts.py
 
-Each chart says in its first lines which page it is of and that page's SHA-256, so that a check can tell whether it is of today's figures
-(scripts/tests/test_site.py).
+Each chart says in its first lines which page it is of and that page's SHA-256, so that a check can
+tell whether it is of today's figures (scripts/tests/test_site.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ mpl.rcParams.update({"svg.hashsalt": "hearith", "svg.fonttype": "none", "font.fa
 
 
 def operations(axes: Axes, page: Path) -> None:
-    """How many times as many operations a second as python-paillier's, at 2048 bits on one thread."""
+    """How many times as many operations a second as python-paillier's, at 2048 bits on one
+    thread.
+    """
     found = table(page, "2048 bits", "library")
     ratios = {
         operation: number(ratio)
@@ -36,7 +38,8 @@ def operations(axes: Axes, page: Path) -> None:
         )
         if library == "hearith (ifma)" and number(ratio) is not None
     }
-    # Of decryption the way that everybody gets; without the part of encryption that is left when randomisers are there already.
+    # Of decryption the way that everybody gets; without the part of encryption that is left when
+    # randomisers are there already.
     leave = [name for name in ratios if name.startswith("decrypt,") and "default" not in name] + [
         "encrypt, online part"
     ]

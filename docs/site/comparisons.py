@@ -2,7 +2,8 @@
 
     python docs/site/comparisons.py [--check]
 
-The table lies between two comments in README.md. `--check` fails if it differs from the results, and writes nothing.
+The table lies between two comments in README.md. `--check` fails if it differs from the results,
+and writes nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ BEGIN, END = "<!-- comparisons: docs/site/comparisons.py -->\n", "<!-- end of co
 
 
 def cell(page: str, heading: str, column: str, **where: str) -> float:
-    """The number in a column of the only row that has these cells; `_` stands for a space in the names of columns.
+    """The number in a column of the only row that has these cells; `_` stands for a space in the
+    names of columns.
 
     Raises:
         KeyError: there is no such table, or not exactly one such row.

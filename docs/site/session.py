@@ -2,8 +2,9 @@
 
     python docs/site/session.py HEARITH
 
-Runs the commands of README's quickstart with the program HEARITH on the table that is shown there, in a
-scratch folder, and draws what a terminal shows. Times differ from run to run; everything else must not.
+Runs the commands of README's quickstart with the program HEARITH on the table that is shown there,
+in a scratch folder, and draws what a terminal shows. Times differ from run to run; everything else
+must not.
 """
 
 from __future__ import annotations

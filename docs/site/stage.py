@@ -2,8 +2,9 @@
 
     python docs/site/stage.py TARGET
 
-Every page in Markdown that git knows lies in TARGET under its own path, README.md at the top as index.md, with the pictures that pages
-show. A link to another file or folder of the tree leads to the repository, a link to nothing is an error.
+Every page in Markdown that git knows lies in TARGET under its own path, README.md at the top as
+index.md, with the pictures that pages show. A link to another file or folder of the tree leads to
+the repository, a link to nothing is an error.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Translates functions of the arithmetic kernels from Rust to Coq. Usage: translate.py SOURCES OUTPUT
+"""Translates functions of the arithmetic kernels from Rust to Coq.
 
-`SOURCES` is the folder of the crate's sources, `OUTPUT` the folder for one Coq file per Rust file. Each
-function becomes a Coq function over lists of limbs: mutable arguments are returned after the result,
-loops over slices recurse over lists, `while` loops have as much fuel as there are limbs. Words are
-numbers of Z and wrap as in a release build; slices and indexes out of range, which would panic in
-Rust, are excluded by the theorems' premises on lengths. What the translation does not know, it
-rejects.
+Usage: translate.py SOURCES OUTPUT
+
+`SOURCES` is the folder of the crate's sources, `OUTPUT` the folder for one Coq file per Rust file.
+Each function becomes a Coq function over lists of limbs: mutable arguments are returned after the
+result, loops over slices recurse over lists, `while` loops have as much fuel as there are limbs.
+Words are numbers of Z and wrap as in a release build; slices and indexes out of range, which would
+panic in Rust, are excluded by the theorems' premises on lengths. What the translation does not
+know, it rejects.
 """
 
 import re
@@ -186,7 +188,9 @@ class Parser:
                 return left
 
     def unary(self):
-        """References and dereferences, which the translation does not distinguish from what they refer to."""
+        """References and dereferences, which the translation does not distinguish from what they
+        refer to.
+        """
         if self.found("&"):
             self.found("mut")
             return self.unary()
@@ -290,7 +294,9 @@ COQ = {"u64": "Z", "u128": "Z", "usize": "nat", "list": "list Z", ("u64", "u64")
 
 
 def parameters_of(text):
-    """Names, kinds and whether they are mutable; the constants of the modulus become arguments of their own."""
+    """Names, kinds and whether they are mutable; the constants of the modulus become arguments of
+    their own.
+    """
     found = []
     for name, rust in split_parameters(text):
         if rust.startswith("&Lanes"):
@@ -360,7 +366,8 @@ class Translator:
         self.names[name], self.kinds[coq] = coq, kind
         return coq
 
-    # Views: parts of a slice under names of their own. The whole is put together when it is used again.
+    # Views: parts of a slice under names of their own. The whole is put together when it is used
+    # again.
 
     def flush(self, of=None):
         """Puts the views of a variable, or all views, back into it."""
@@ -429,7 +436,9 @@ class Translator:
             self.views[first], self.views[second] = (parent, start), (parent, f"({start} + {at})%nat")
 
     def part(self, value):
-        """The slice that is a part of a variable: the variable, where the part begins, and the part."""
+        """The slice that is a part of a variable: the variable, where the part begins, and the
+        part.
+        """
         _, of, start, end = value
         if of[0] == "slice" and of[2] is None:
             parent, _, coq = self.part(of)

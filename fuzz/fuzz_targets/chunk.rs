@@ -1,5 +1,6 @@
-//! Chunks, ciphertexts and totals of the lattice scheme: what is taken is written back as it was, and decrypts or is refused.
-//! Input: a chunk, whose digest is put right; what stands behind it is tried as a total as well.
+//! Chunks, ciphertexts and totals of the lattice scheme: what is taken is written back as it was,
+//! and decrypts or is refused. Input: a chunk, whose digest is put right; what stands behind it is
+//! tried as a total as well.
 #![no_main]
 
 use hearith_bfv::{Ciphertext, Engine, PrivateKey, Total};

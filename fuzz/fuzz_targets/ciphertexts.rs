@@ -1,4 +1,5 @@
-//! Ciphertexts in bytes: what is in range is kept as it is; what also has no factor of n decrypts, alone and in a sum.
+//! Ciphertexts in bytes: what is in range is kept as it is; what also has no factor of n decrypts,
+//! alone and in a sum.
 #![no_main]
 
 use hearith_fuzz::key;

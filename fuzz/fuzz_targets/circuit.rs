@@ -1,4 +1,5 @@
-//! Circuits in Bristol Fashion: one that is taken is written and read back as the same, and can be evaluated.
+//! Circuits in Bristol Fashion: one that is taken is written and read back as the same, and can be
+//! evaluated.
 #![no_main]
 
 use hearith_dghv::circuit::Circuit;

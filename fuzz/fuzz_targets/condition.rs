@@ -1,4 +1,5 @@
-//! Conditions: any text is an error or binds and keeps rows, without a panic, and is the same when read twice.
+//! Conditions: any text is an error or binds and keeps rows, without a panic, and is the same when
+//! read twice.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

@@ -40,7 +40,8 @@ fuzz_target!(|input: (u8, &[u8])| {
     }
 });
 
-/// Whether a cell came back as the number that it was. A cell with an exponent has no other exact reader here: floats judge it.
+/// Whether a cell came back as the number that it was. A cell with an exponent has no other exact
+/// reader here: floats judge it.
 fn same_number(before: &str, after: &str, scale: u32) -> bool {
     match parse_decimal(before, scale) {
         Ok(value) => format_decimal(value, scale) == after,

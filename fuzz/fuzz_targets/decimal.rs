@@ -1,4 +1,5 @@
-//! Decimal numbers: what is taken is formatted and read back as the same, the scale in the first byte.
+//! Decimal numbers: what is taken is formatted and read back as the same, the scale in the first
+//! byte.
 #![no_main]
 
 use hearith_paillier::encoding::{format_decimal, parse_decimal};

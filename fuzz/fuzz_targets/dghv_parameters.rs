@@ -1,4 +1,5 @@
-//! Parameters in the form of the published program: what is taken stays the same in the plainest form of it.
+//! Parameters in the form of the published program: what is taken stays the same in the plainest
+//! form of it.
 #![no_main]
 
 use hearith_dghv::format::Published;

@@ -1,5 +1,7 @@
-//! Lines of an election's record: a byte for what it is (0 an entry, 1 a head, 2 a receipt, 3 a notice, else an entry that comes after the first so many of
-//! hearith-election's test vectors), then the line. What is read is written alike, and nothing that comes where it may not makes anything fail.
+//! Lines of an election's record: a byte for what it is (0 an entry, 1 a head, 2 a receipt, 3 a
+//! notice, else an entry that comes after the first so many of hearith-election's test vectors),
+//! then the line. What is read is written alike, and nothing that comes where it may not makes
+//! anything fail.
 #![no_main]
 
 use hearith_election::{Entry, Head, Notice, Receipt, State, canonical};
@@ -7,7 +9,8 @@ use hearith_paillier::{Engine, KeyPolicy};
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
 
-/// The state after two entries, when voters are listed and voting has not begun, and after three, when it has.
+/// The state after two entries, when voters are listed and voting has not begun, and after three,
+/// when it has.
 fn known() -> &'static [State; 2] {
     static KNOWN: OnceLock<[State; 2]> = OnceLock::new();
     KNOWN.get_or_init(|| {

@@ -1,5 +1,6 @@
-//! An encrypted private key, in either serialisation: whatever is taken as one is tried with the passphrase of the seeds, and
-//! what that opens is read as a key, written, encrypted and opened again.
+//! An encrypted private key, in either serialisation: whatever is taken as one is tried with the
+//! passphrase of the seeds, and what that opens is read as a key, written, encrypted and opened
+//! again.
 #![no_main]
 
 use hearith_paillier::{EncryptedJwk, Engine, KeyPolicy, MIN_ITERATIONS, PrivateKey, SecretText};

@@ -1,4 +1,5 @@
-//! Files of integers: a number that is taken is formatted and read back as the same; a whole file never fails but with an error.
+//! Files of integers: a number that is taken is formatted and read back as the same; a whole file
+//! never fails but with an error.
 #![no_main]
 
 use hearith_arith::natural::{parse, to_decimal, to_hexadecimal};

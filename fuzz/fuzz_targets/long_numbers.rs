@@ -9,7 +9,8 @@ use rug::{Integer, integer::Order};
 /// Most limbs of a number: several lengths of transforms, and still many runs a second.
 const MOST: usize = 700;
 
-/// So many limbs, the same words again and again, so that few bytes make numbers of ones, or of one bit a word.
+/// So many limbs, the same words again and again, so that few bytes make numbers of ones, or of one
+/// bit a word.
 fn number(limbs: u16, words: &[u64], from: usize) -> Vec<u64> {
     (0..usize::from(limbs) % MOST).map(|i| words[(from + i) % words.len()]).collect()
 }

@@ -1,4 +1,5 @@
-//! Parquet files, their footers and the descriptions of encrypted columns: read, added up and decrypted, or refused.
+//! Parquet files, their footers and the descriptions of encrypted columns: read, added up and
+//! decrypted, or refused.
 #![no_main]
 
 use hearith_columns::csv::CsvSink;

@@ -1,4 +1,5 @@
-//! A private key: whatever is taken as one is written and read back as itself, and decrypts what it encrypts.
+//! A private key: whatever is taken as one is written and read back as itself, and decrypts what it
+//! encrypts.
 #![no_main]
 
 use hearith_paillier::encoding::{decode_signed, encode_signed};

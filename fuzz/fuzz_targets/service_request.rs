@@ -1,5 +1,6 @@
-//! Requests to the service: a letter for the operation, and then the message. What is accepted has an answer for every row that it says,
-//! or a row that is refused by number; what is encrypted and added up decrypts.
+//! Requests to the service: a letter for the operation, and then the message. What is accepted has
+//! an answer for every row that it says, or a row that is refused by number; what is encrypted and
+//! added up decrypts.
 #![no_main]
 
 use std::sync::LazyLock;

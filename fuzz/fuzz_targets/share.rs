@@ -1,6 +1,7 @@
-//! Files of shared keys, and shares of a decryption under one: a byte for what it is (0 a verification, 1 a trustee's file, else a share of the first ciphertext
-//! among the tests of hearith-threshold, by the trustee of this number less 1), then the text or the bytes. What is read is written alike; a share that holds
-//! decrypts to the truth.
+//! Files of shared keys, and shares of a decryption under one: a byte for what it is (0 a
+//! verification, 1 a trustee's file, else a share of the first ciphertext among the tests of
+//! hearith-threshold, by the trustee of this number less 1), then the text or the bytes. What is
+//! read is written alike; a share that holds decrypts to the truth.
 #![no_main]
 
 use hearith_paillier::{Engine, KeyPolicy};

@@ -1,4 +1,5 @@
-//! Every seed goes once through its target: what a target asserts holds for them, and inputs that once failed stay mended.
+//! Every seed goes once through its target: what a target asserts holds for them, and inputs that
+//! once failed stay mended.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sum of some numbers, three of them to an addition and a register behind each: a sum every cycle, latency Levels, the logarithm of Count to the base 3,
-// rounded up.
+// The sum of some numbers, three of them to an addition and a register behind each: a sum every
+// cycle, latency Levels, the logarithm of Count to the base 3, rounded up.
 module adder_tree #(
     parameter int unsigned Count = 9,   // numbers, at least 2
     parameter int unsigned Bits  = 32,  // bits of each

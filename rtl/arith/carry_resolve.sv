@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A redundant number as a plain one: r = sum over j of x_j 2^(at j), which must be below 2^RBits. Words lie W bits apart, or, where Span is not PerCycle W, at bit
-// floor(j Span / PerCycle): PerCycle of them to Span bits.
+// A redundant number as a plain one: r = sum over j of x_j 2^(at j), which must be below 2^RBits.
+// Words lie W bits apart, or, where Span is not PerCycle W, at bit floor(j Span / PerCycle):
+// PerCycle of them to Span bits.
 //
-// A limb of PerCycle words is added a cycle, lowest first: the sum of a limb is its words' low parts side by side, plus their tops side by side a word
-// higher, plus what the limb below left over, at most 2^(B - v) where its last word has v bits (so it fits B - v + 1 bits: a limb is below
-// 2^Span + 2^(Span - v + B)).
-// Latency ceil(Words / PerCycle) + 1 cycles from taking a number to giving it; one number in latency + 1 cycles.
+// A limb of PerCycle words is added a cycle, lowest first: the sum of a limb is its words' low
+// parts side by side, plus their tops side by side a word higher, plus what the limb below left
+// over, at most 2^(B - v) where its last word has v bits (so it fits B - v + 1 bits: a limb is
+// below 2^Span + 2^(Span - v + B)). Latency ceil(Words / PerCycle) + 1 cycles from taking a number
+// to giving it; one number in latency + 1 cycles.
 module carry_resolve #(
     parameter int unsigned Words    = 68,  // words of the number
     parameter int unsigned W        = 16,  // bits between words, at most
     parameter int unsigned B        = 17,  // bits a word, W to 2 W - 1
     parameter int unsigned PerCycle = 4,   // words added in a cycle
-    parameter int unsigned Span     = PerCycle * W,  // bits that they make up, more than PerCycle (W - 1)
+    // bits that they make up, more than PerCycle (W - 1)
+    parameter int unsigned Span     = PerCycle * W,
     localparam int unsigned RBits   = Words * Span / PerCycle
 ) (
     input  logic               clk_i,
@@ -101,7 +104,8 @@ module carry_resolve #(
             count_q <= '0;
             over_q  <= '0;
         end else begin
-            // What is kept while a result waits is the result alone: these have no use for an enable, which would have to reach them all.
+            // What is kept while a result waits is the result alone: these have no use for an
+            // enable, which would have to reach them all.
             x_q     <= state_q == Empty ? (Limbs*PerCycle*B)'(x_i) : x_q >> (PerCycle * B);
             over_q  <= state_q == Empty ? '0 : sum[LimbBits+OverBits-1:LimbBits];
             count_q <= state_q == Empty ? '0 : count_q + 1'b1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A conditional subtraction, a limb a cycle: r = a mod m for a < 2 m.
 //
-// The difference is always computed, the borrow chooses: nothing depends on which it is but the result.
-// Latency ceil((N+1) / Limb) + 1 cycles from taking a to giving r; one in latency + 1 cycles.
+// The difference is always computed, the borrow chooses: nothing depends on which it is but the
+// result. Latency ceil((N+1) / Limb) + 1 cycles from taking a to giving r; one in latency + 1
+// cycles.
 module cond_sub #(
     parameter int unsigned N    = 1024,  // bits of the modulus, at least 1
     parameter int unsigned Limb = 64     // bits subtracted a cycle

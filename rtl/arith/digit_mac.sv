@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An array of multipliers that multiplies a digit of Digit bits by a word of Width bits every cycle and adds up what follows each other, word by word: with
-// digits d_j, words w_j and addends x_j and y_j, j from 0 (first_i) on,
+// An array of multipliers that multiplies a digit of Digit bits by a word of Width bits every cycle
+// and adds up what follows each other, word by word: with digits d_j, words w_j and addends x_j and
+// y_j, j from 0 (first_i) on,
 //
 //   r_j = floor((sum over i <= j of (d_i w_i + x_i + y_i) 2^(Width i)) / 2^(Width j)) mod 2^Width,
 //
-// which are, lowest first, the words of d w + x + y where all d_i are the same d. Whoever wants all of its words adds words 0 at the end.
+// which are, lowest first, the words of d w + x + y where all d_i are the same d. Whoever wants all
+// of its words adds words 0 at the end.
 //
-// Factors are cut into pieces of Tile bits, an array of (Digit / Tile) (Width / Tile) multipliers. Products of the same weight, with the pieces of x and y, are one
-// column, summed by a tree. The sum is kept in columns; a column is added to from Digit / Width + 1 cycles at most and then given: it is below 2^ColumnBits. Of a word's columns
-// three pieces of Tile bits each are laid side by side, two of them added in a cycle, the third and what the word below left over (below 2^(2 Tile), where the
-// third pieces begin) in the next.
+// Factors are cut into pieces of Tile bits, an array of (Digit / Tile) (Width / Tile) multipliers.
+// Products of the same weight, with the pieces of x and y, are one column, summed by a tree. The
+// sum is kept in columns; a column is added to from Digit / Width + 1 cycles at most and then
+// given: it is below 2^ColumnBits. Of a word's columns three pieces of Tile bits each are laid side
+// by side, two of them added in a cycle, the third and what the word below left over (below 2^(2
+// Tile), where the third pieces begin) in the next.
 //
-// word_i, digit_i and first_i in a cycle c, x_i and y_i in c + 2, word_o in c + Latency, Latency = 6 + Levels, Levels of adder_tree.
-// Longest paths: an addition of three pieces of ColumnBits (adder_tree), one of Width + ColumnBits - Tile + 1 bits.
+// word_i, digit_i and first_i in a cycle c, x_i and y_i in c + 2, word_o in c + Latency, Latency =
+// 6 + Levels, Levels of adder_tree. Longest paths: an addition of three pieces of ColumnBits
+// (adder_tree), one of Width + ColumnBits - Tile + 1 bits.
 module digit_mac #(
     parameter int unsigned Digit = 256,  // bits of a digit, a multiple of Width
     parameter int unsigned Width = 128,  // bits of a word, a multiple of Tile
@@ -29,7 +34,8 @@ module digit_mac #(
 );
     localparam int unsigned PerDigit = Digit / Tile;
     localparam int unsigned PerWord = Width / Tile;
-    localparam int unsigned Most = PerWord + 1;  // products of a column, and an addend; words are no longer than digits
+    // products of a column, and an addend; words are no longer than digits
+    localparam int unsigned Most = PerWord + 1;
     localparam int unsigned Levels = Most <= 3 ? 1 : Most <= 9 ? 2 : Most <= 27 ? 3 : 4;
     localparam int unsigned Columns = PerDigit + PerWord - 1;
     localparam int unsigned TreeBits = 2 * Tile + $clog2(Most);

@@ -1,30 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The passes of a Montgomery product by large digits (mont_mul_digit): r = a b / R mod M, operands read and the result given word by word.
+// The passes of a Montgomery product by large digits (mont_mul_digit): r = a b / R mod M, operands
+// read and the result given word by word.
 //
-// One array (digit_mac) multiplies a digit of Digit bits by a word of Width bits a cycle; its passes make up, one block after the other, the partial products, the
-// factors M' of the reduction, and the reduction. With the digits b_i of b, N' = -M^-1 mod 2^Digit, Terms = ceil((N + 3) / Digit), R = 2^(Digit Terms) > 8 M:
+// One array (digit_mac) multiplies a digit of Digit bits by a word of Width bits a cycle; its
+// passes make up, one block after the other, the partial products, the factors M' of the reduction,
+// and the reduction. With the digits b_i of b, N' = -M^-1 mod 2^Digit, Terms = ceil((N + 3) /
+// Digit), R = 2^(Digit Terms) > 8 M:
 //
 //   S_0 = b_0 a,   Q_i = S_i N' mod 2^Digit,   S_(i+1) = (S_i + Q_i M) / 2^Digit + b_(i+1) a,   b_Terms = 0,   r = S_Terms.
 //
-// Bounds: M < 2^N. If a b < R M then r = (a b + Q M) / R < 2 M, since Q < R; so r can be an operand again, as can be its sum with a number below M (a < 4 M, b < 2 M, R > 8 M).
-// b = 1 gives r <= M, and M itself only for a multiple of M. S_i <= 2^Digit a + 2 M: by induction S_(i+1) <= a + 3 M / 2 + (2^Digit - 1) a; with a < 2^(N+2), S_i fits the
-// Words + PerDigit words of Width bits of its memory, Words = ceil((N + 3) / Width), PerDigit = Digit / Width.
+// Bounds: M < 2^N. If a b < R M then r = (a b + Q M) / R < 2 M, since Q < R; so r can be an operand
+// again, as can be its sum with a number below M (a < 4 M, b < 2 M, R > 8 M). b = 1 gives r <= M,
+// and M itself only for a multiple of M. S_i <= 2^Digit a + 2 M: by induction S_(i+1) <= a + 3 M /
+// 2 + (2^Digit - 1) a; with a < 2^(N+2), S_i fits the Words + PerDigit words of Width bits of its
+// memory, Words = ceil((N + 3) / Width), PerDigit = Digit / Width.
 //
-// A term takes Period cycles: the block of the reduction (Words + 2 PerDigit passes, with S_i and b_(i+1) a added, whose words go to memory and are S_(i+1)), that of Q_(i+1) (PerDigit passes, cut off
-// at 2^Digit), that of b_(i+2) a (Words + PerDigit passes). In the first term S_0 takes the reduction's place. Blocks begin when their operands are there:
+// A term takes Period cycles: the block of the reduction (Words + 2 PerDigit passes, with S_i and
+// b_(i+1) a added, whose words go to memory and are S_(i+1)), that of Q_(i+1) (PerDigit passes, cut
+// off at 2^Digit), that of b_(i+2) a (Words + PerDigit passes). In the first term S_0 takes the
+// reduction's place. Blocks begin when their operands are there:
 //
 //   FactorAt = max(Words + 2 PerDigit, PerDigit + Latency + 1),   ProductAt = FactorAt + PerDigit,   Latency that of digit_mac,
 //   Period = max(ProductAt + max(Words + PerDigit, Latency - PerDigit - 1), FactorAt + PerDigit + Latency).
 //
-// Operands are read a word, or a digit, at a time: what an index names is there in the same cycle. All of them are stable from start_i on until they have been read for
-// the last time: word k of a and digit k of b may change from the cycle on in which word k of the result, or its words that make up that digit, are given.
-// r_valid_o, r_index_o, r_o: the result's Words words, one a cycle, lowest first. ready_o: start_i is heeded, and a product that begins then may have this one's result as operands,
-// if its words are stored when they are given.
-// One product every Step = Terms Period + max(Words + PerDigit, 2 PerDigit + Latency) cycles; from start_i to its last word Terms Period + Words + PerDigit + Latency cycles.
-// After a reset the memories are cleared, which takes Words + PerDigit cycles. Neither time nor order of passes depends on any value.
+// Operands are read a word, or a digit, at a time: what an index names is there in the same cycle.
+// All of them are stable from start_i on until they have been read for the last time: word k of a
+// and digit k of b may change from the cycle on in which word k of the result, or its words that
+// make up that digit, are given. r_valid_o, r_index_o, r_o: the result's Words words, one a cycle,
+// lowest first. ready_o: start_i is heeded, and a product that begins then may have this one's
+// result as operands, if its words are stored when they are given. One product every Step = Terms
+// Period + max(Words + PerDigit, 2 PerDigit + Latency) cycles; from start_i to its last word Terms
+// Period + Words + PerDigit + Latency cycles. After a reset the memories are cleared, which takes
+// Words + PerDigit cycles. Neither time nor order of passes depends on any value.
 //
-// Multipliers: (Digit / Tile) (Width / Tile), each with registers at its inputs, behind the product and at its output.
-// Source: the blocks and their one array [RZ25], their order there Algorithm 2, a row of products before each reduction; [Montgomery85].
+// Multipliers: (Digit / Tile) (Width / Tile), each with registers at its inputs, behind the product
+// and at its output. Source: the blocks and their one array [RZ25], their order there Algorithm 2,
+// a row of products before each reduction; [Montgomery85].
 module digit_product #(
     parameter int unsigned N     = 1024,  // bits of the modulus, at least 2
     parameter int unsigned Digit = 256,   // bits of a digit, a multiple of Width
@@ -38,10 +49,12 @@ module digit_product #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    input  logic [Digit-1:0]     inverse_i,    // N', stable while a product is inside, as is what m_index_o reads
+    // N', stable while a product is inside, as is what m_index_o reads
+    input  logic [Digit-1:0]     inverse_i,
     input  logic                 start_i,
     output logic                 ready_o,
-    output logic                 first_o,      // a product begins: the cycle after start_i was heeded
+    // a product begins: the cycle after start_i was heeded
+    output logic                 first_o,
     output logic                 give_o,       // its last term begins
     output logic [WordIndex-1:0] a_index_o,    // below Words
     input  logic [Width-1:0]     a_i,
@@ -123,7 +136,8 @@ module digit_product #(
         end
     end
 
-    // ---- The pass of a slot, and what becomes of its word: known a cycle ahead, so that no comparison is on the way to the multipliers. ----
+    // ---- The pass of a slot, and what becomes of its word: known a cycle ahead, so that no
+    // comparison is on the way to the multipliers. ----
 
     typedef enum logic [1:0] {
         Drop,

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Exact division from the low end, a bit of the quotient a cycle: q = (x - Minus) / d mod 2^QBits, d odd.
+// Exact division from the low end, a bit of the quotient a cycle: q = (x - Minus) / d mod 2^QBits,
+// d odd.
 //
 // With z = x - Minus, bits z_i found by a borrow that runs along, and S = 0 at first:
 //
 //   g = (S + z_i) mod 2,    S <- (S + z_i + g d) / 2.
 //
-// After QBits steps 2^QBits S = z + g d for the number g of all g_i, so g = -z / d modulo 2^QBits, and q = -g: negated bit by bit as it appears. S <= d
-// throughout. If d divides z and z / d < 2^QBits, q is the quotient; bits of x from QBits on do not matter.
+// After QBits steps 2^QBits S = z + g d for the number g of all g_i, so g = -z / d modulo 2^QBits,
+// and q = -g: negated bit by bit as it appears. S <= d throughout. If d divides z and z / d <
+// 2^QBits, q is the quotient; bits of x from QBits on do not matter.
 //
-// S is kept in words of Word + 2 bits, Word apart, each below 3 * 2^Word + 2; only its lowest bit need be exact, so no carry is ever resolved.
-// Latency QBits + 1 cycles from taking x to giving q; one division in latency + 1 cycles.
-// Source: [Jebelean93].
+// S is kept in words of Word + 2 bits, Word apart, each below 3 * 2^Word + 2; only its lowest bit
+// need be exact, so no carry is ever resolved. Latency QBits + 1 cycles from taking x to giving q;
+// one division in latency + 1 cycles. Source: [Jebelean93].
 module div_exact #(
     parameter int unsigned XBits = 1073,  // bits of x
     parameter int unsigned DBits = 512,   // bits of d, at least 2
     parameter int unsigned QBits = 564,   // bits of q, at least 2
     parameter int unsigned Minus = 1,     // 0 or 1
-    parameter int unsigned Word  = 32     // bits between words: the length of a carry chain, at least 4
+    // bits between words: the length of a carry chain, at least 4
+    parameter int unsigned Word  = 32
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -106,7 +109,8 @@ module div_exact #(
         assign shifted[B-1:Word-1] = 3'(s_q[B-1:Word]) + 3'(low[j+1]);
         assign low[j]  = s_q[0];
         assign g_half  = g ? half[j*Word+:Word] : '0;
-        // (S + z + g d) / 2: in the lowest place the two or none of S, z and g that are 1 make a 1 or a 0.
+        // (S + z + g d) / 2: in the lowest place the two or none of S, z and g that are 1 make a 1
+        // or a 0.
         always_ff @(posedge clk_i) begin
             if (!rst_ni) s_q <= '0;
             else if (start) s_q <= '0;

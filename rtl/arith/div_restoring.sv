@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Restoring division, three cycles a bit of the quotient (the paper's div): q = floor(x / d), r = x mod d, for x < d 2^QBits.
+// Restoring division, three cycles a bit of the quotient (the paper's div): q = floor(x / d), r = x
+// mod d, for x < d 2^QBits.
 //
-// A remainder R < d begins as the top of x; for each bit: R <- 2 R + bit; if R >= d, R <- R - d and the quotient's bit is 1. The subtraction is cut into
-// limbs: a cycle for their differences, one for the borrows between them, one to select. The borrow out of limb k, made there (made_k) or passed on
-// (passed_k, difference 0), runs through a short adder: the carries of (made | passed) + made.
-// Latency 3 QBits + 1 cycles from taking x to giving q and r; one division in latency + 1 cycles.
+// A remainder R < d begins as the top of x; for each bit: R <- 2 R + bit; if R >= d, R <- R - d and
+// the quotient's bit is 1. The subtraction is cut into limbs: a cycle for their differences, one
+// for the borrows between them, one to select. The borrow out of limb k, made there (made_k) or
+// passed on (passed_k, difference 0), runs through a short adder: the carries of (made | passed) +
+// made. Latency 3 QBits + 1 cycles from taking x to giving q and r; one division in latency + 1
+// cycles.
 module div_restoring #(
     parameter int unsigned XBits = 1073,  // bits of x, QBits to DBits + QBits
     parameter int unsigned DBits = 512,   // bits of d

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The result of a row (dual_row) as digits in two's complement, one a cycle, lowest first.
 //
-// Its lowest Lead = D + 2 digits come as they are, one by one; the words above come all at once with hold_i, redundant: what a word has above its own bits (-1, 0
-// or 1) is added where the next word begins, and carries, from -1 to 1, are resolved on the way. At most one word ends inside a digit, as words are no shorter.
+// Its lowest Lead = D + 2 digits come as they are, one by one; the words above come all at once
+// with hold_i, redundant: what a word has above its own bits (-1, 0 or 1) is added where the next
+// word begins, and carries, from -1 to 1, are resolved on the way. At most one word ends inside a
+// digit, as words are no shorter.
 //
-// Timing, in cycles of the row, Job = Digits + D + 2: q_i digit k in cycle Digits + 1 + k, k < Lead; hold_i and y_i in cycle Job; index_i = j in cycle Job + 1 + j;
-// upper_i from cycle Job + 2 on and not in the Lead cycles before. digit_o is digit k in cycle Digits + 3 + k.
+// Timing, in cycles of the row, Job = Digits + D + 2: q_i digit k in cycle Digits + 1 + k, k <
+// Lead; hold_i and y_i in cycle Job; index_i = j in cycle Job + 1 + j; upper_i from cycle Job + 2
+// on and not in the Lead cycles before. digit_o is digit k in cycle Digits + 3 + k.
 module dual_digits #(
     parameter int unsigned H = 512,  // bits of the modulus, and the others as in dual_row
     parameter int unsigned W = 18,

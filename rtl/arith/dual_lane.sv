@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Half of a Paillier decryption in dual numbers: L(c^e mod p^2) modulo p, with multipliers of half the width and no division.
+// Half of a Paillier decryption in dual numbers: L(c^e mod p^2) modulo p, with multipliers of half
+// the width and no division.
 //
-// With M' = u p, the scaled modulus of dual_row for p, a number modulo M'^2 is kept as a + b M'. Let REDC(T) = (T + Q M') / R with the quotient Q, which
-// has either sign. Then, modulo M'^2,
+// With M' = u p, the scaled modulus of dual_row for p, a number modulo M'^2 is kept as a + b M'.
+// Let REDC(T) = (T + Q M') / R with the quotient Q, which has either sign. Then, modulo M'^2,
 //
 //   (a + b M') (c + d M') / R = a' + b' M',   a' = REDC(a c) with the quotient Q,   b' = REDC(a d) + REDC(b c - Q):
 //
-// a c = R a' - Q M', and that - Q is taken from the last sum digit by digit. A product of dual numbers is three jobs of the one row, a square
-// two, b' = REDC(2 a b - Q). Bounds: with R > 8 M', |a| < 0.65 M', |b| < 1.4 M', constants and |c| up to M', |d| up to 1.4 M', and |Q| <= 8/15 R (dual_row):
+// a c = R a' - Q M', and that - Q is taken from the last sum digit by digit. A product of dual
+// numbers is three jobs of the one row, a square two, b' = REDC(2 a b - Q). Bounds: with R > 8
+// M', |a| < 0.65 M', |b| < 1.4 M', constants and |c| up to M', |d| up to 1.4 M', and |Q| <= 8/15 R
+// (dual_row):
 // |a'| < (0.65 / 8 + 8/15) M' + 1 < 0.65 M',   |b'| < (0.65 * 1.4 + 1.4) M' / 8 + 16/15 M' + 2 < 1.4 M',   and 2 b is below 7/15 R, which balanced digits reach.
 //
-// The lane holds X = (a, b). An operation computes X <- (X Y + Z) / R, where Y is X itself (a square), a constant or an entry of the table, and Z enters as a
-// digit a step in the lowest place:
+// The lane holds X = (a, b). An operation computes X <- (X Y + Z) / R, where Y is X itself (a
+// square), a constant or an entry of the table, and Z enters as a digit a step in the lowest place:
 //
 //   one      Y = 0, Z = R^2                                             X = R, the number 1 in Montgomery form; it becomes entry 0
 //   chunks   Y = 0, then 3 times Y = 2^H R; Z = a quarter of c           X = c / R (Horner, highest first)
@@ -21,32 +24,41 @@
 //   window   4 squares (but in the first), Y = entry [next 4 bits of e], windows times   X = c^e R
 //   exit     Y = (u, 0), which is not in Montgomery form
 //
-// The last gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p M'; and as |a'| <= (0.65 u / R + 8/15) M' + 1 and 0 < u <= M' / 3,
-// a' is u itself and L = b' modulo p, with |b'| < M'. Of every other c, a' = u c^e modulo M' is another number:
-// foreign_o says so.
+// The last gives u c^e modulo M'^2. If c^e = 1 + L p modulo p^2, then u c^e = u + L M' modulo p M';
+// and as |a'| <= (0.65 u / R + 8/15) M' + 1 and 0 < u <= M' / 3, a' is u itself and L = b' modulo
+// p, with |b'| < M'. Of every other c, a' = u c^e modulo M' is another number: foreign_o says so.
 //
 // windows = windows_i + 1 is what e takes, in windows of 4 bits, at most ceil(H / 4).
 //
-// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of dual_pace, and what one gives is read by the next but one:
+// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of dual_pace, and what
+// one gives is read by the next but one:
 //
 //   square    a a         2 b a - Q               multiplicand a, digits of a, then of b
 //   product   c a     d a           c b - Q       multiplicand a, then b, digits of Y
 //   Y = 0     Z - 0   Z - Q
 //
-// A result becomes digits while the next job runs, in memories of digits (a, b, the table); from there it comes back, as digits, which are
-// balanced on the way to the row, or as the multiplicand, which is put together from digits a job ahead.
+// A result becomes digits while the next job runs, in memories of digits (a, b, the table); from
+// there it comes back, as digits, which are balanced on the way to the row, or as the multiplicand,
+// which is put together from digits a job ahead.
 //
-// A ciphertext comes as 4 ceil(H / W) digits: its quarters of H bits, the highest first, each from its lowest digit on and filled up with zeros. The digits of
-// an item are there whenever they are asked for, from its first, which starts the work, to its last. b' leaves as Digits digits in two's complement, lowest first.
+// A ciphertext comes as 4 ceil(H / W) digits: its quarters of H bits, the highest first, each from
+// its lowest digit on and filled up with zeros. The digits of an item are there whenever they are
+// asked for, from its first, which starts the work, to its last. b' leaves as Digits digits in
+// two's complement, lowest first.
 //
-// All entries are read for every product (dual_source). Neither time nor the order of jobs depends on any value but windows_i.
-// Jobs of an item: 54 + 11 windows; its work begins with the next phase 0 of the pace, its first digit is taken 2 Job + 2 cycles later, and b' is
-// offered, from its lowest digit on, Jobs + 1 times Job cycles after the beginning. While digits are taken at once an item takes Jobs + 2 times Job
-// cycles. After a reset the memories are cleared, which takes 2^(IndexBits + 1) cycles.
-// Multipliers: those of dual_row, all with input, product and output registers. Levels of logic on xc7, by Yosys with the hierarchy kept: at most 5 LUTs and a
-// carry chain in a lane, 4 LUTs and two chains on the way of the sum (dual_word). Source of the dual form: the reduction is Montgomery's with Orup's digits (dual_row), the carry between the parts its quotient.
+// All entries are read for every product (dual_source). Neither time nor the order of jobs depends
+// on any value but windows_i. Jobs of an item: 54 + 11 windows; its work begins with the next phase
+// 0 of the pace, its first digit is taken 2 Job + 2 cycles later, and b' is offered, from its
+// lowest digit on, Jobs + 1 times Job cycles after the beginning. While digits are taken at once an
+// item takes Jobs + 2 times Job cycles. After a reset the memories are cleared, which takes
+// 2^(IndexBits + 1) cycles. Multipliers: those of dual_row, all with input, product and output
+// registers. Levels of logic on xc7, by Yosys with the hierarchy kept: at most 5 LUTs and a carry
+// chain in a lane, 4 LUTs and two chains on the way of the sum (dual_word). Source of the dual
+// form: the reduction is Montgomery's with Orup's digits (dual_row), the carry between the parts
+// its quotient.
 module dual_lane #(
-    parameter int unsigned N = 1024,  // bits of n, even, at least 16; H = N / 2 those of p, p at least 3
+    // bits of n, even, at least 16; H = N / 2 those of p, p at least 3
+    parameter int unsigned N = 1024,
     parameter int unsigned W = 18,    // bits of a digit, 4 to 32
     parameter int unsigned V = 24,    // bits of a word, as in dual_row
     parameter int unsigned D = 2,     // as in dual_row
@@ -60,7 +72,8 @@ module dual_lane #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Of dual_pace: its constants are those of the modulus, dual numbers that are right modulo p^2, their parts not negative and at most M'.
+    // Of dual_pace: its constants are those of the modulus, dual numbers that are right modulo p^2,
+    // their parts not negative and at most M'.
     input  logic [PhaseBits-1:0] phase_i,
     input  logic [6:0][W-1:0]    constants_i,  // 2^H R (low, high), R^3, R^2, u
     input  logic [W-1:0]         unit_i,       // of u, a cycle later
@@ -94,12 +107,14 @@ module dual_lane #(
 
     // ---- The phase, and what is done in which: a row's cycle is 5 less (dual_row). ----
 
-    logic [IndexBits-1:0] index_0_q, index_1_q, index_2_q;  // of the digits that are read, and one and two cycles later
+    // of the digits that are read, and one and two cycles later
+    logic [IndexBits-1:0] index_0_q, index_1_q, index_2_q;
     logic valid_0_q, valid_1_q, valid_2_q;  // that is below Digits
     logic advance_q, last_q;  // the last phase but one, the last
     logic load_q, clear_q, take_q, upper_q;  // of the row and dual_digits
     logic [IndexBits-1:0] row_index_q;                    // 0 in phase 6, the row's cycle 1
-    logic [PhaseBits-1:0] result_q;                       // 0 a cycle before the result's first digit
+    // 0 a cycle before the result's first digit
+    logic [PhaseBits-1:0] result_q;
     logic [IndexBits-1:0] result_index_q;                 // of the digit of the result
     logic result_valid_q;
 

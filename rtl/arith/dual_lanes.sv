@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Dual lanes side by side, at one pace and with the same constants: L(c^e mod p^2) modulo p, an item for each lane at a time.
+// Dual lanes side by side, at one pace and with the same constants: L(c^e mod p^2) modulo p, an
+// item for each lane at a time.
 //
-// Ciphertexts come one after the other, digit by digit as dual_lane takes them, and are dealt to the lanes in turns; results come back in the same order, since all
-// lanes take the same time. What a lane gives, |b'| < 0.65 M' and right modulo p, gets M' added: l is right modulo p, and 0 < l < 2 M'.
-// foreign_o says of an item that c^e is not 1 modulo p: its l means nothing.
+// Ciphertexts come one after the other, digit by digit as dual_lane takes them, and are dealt to
+// the lanes in turns; results come back in the same order, since all lanes take the same time. What
+// a lane gives, |b'| < 0.65 M' and right modulo p, gets M' added: l is right modulo p, and 0 < l <
+// 2 M'. foreign_o says of an item that c^e is not 1 modulo p: its l means nothing.
 //
-// Throughput, once filled: Lanes items in Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11 (windows_i + 1) and Job = Digits + D + 2 as in dual_lane, if digits
-// are there when they are asked for and results are taken within Job cycles, and while Lanes < Jobs / 16. Latency Interval - 3 Job + Digits - 1 cycles
-// from the taking of the first digit to l's being there.
+// Throughput, once filled: Lanes items in Interval = (Jobs + 2) Job cycles, Jobs = 54 + 11
+// (windows_i + 1) and Job = Digits + D + 2 as in dual_lane, if digits are there when they are asked
+// for and results are taken within Job cycles, and while Lanes < Jobs / 16. Latency Interval - 3
+// Job + Digits - 1 cycles from the taking of the first digit to l's being there.
 module dual_lanes #(
     parameter int unsigned N     = 1024,  // as in dual_lane
     parameter int unsigned Lanes = 1,     // at least 1
@@ -22,7 +25,8 @@ module dual_lanes #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Constants, stable while an item is inside: those of the modulus, e, and dual numbers that are right modulo p^2, parts not negative and at most M'.
+    // Constants, stable while an item is inside: those of the modulus, e, and dual numbers that are
+    // right modulo p^2, parts not negative and at most M'.
     input  logic [MtBits-1:0]    mt_i,
     input  logic [W*(D+1)-1:0]   unit_i,        // u
     input  logic [H-1:0]         exponent_i,

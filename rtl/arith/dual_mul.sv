@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of dual numbers: a Paillier modulus n^2 with a row of multipliers for n, any number by any other, squares at two thirds of the time.
+// Products of dual numbers: a Paillier modulus n^2 with a row of multipliers for n, any number by
+// any other, squares at two thirds of the time.
 //
-// Numbers modulo n^2 are kept as a + b M', M' the scaled modulus of dual_row for n, and a product is divided by R, all as dual_lane has it: of a product three jobs of the row, of a
-// square (square_i, b_i the same as a_i) two. Parts are in two's complement, {high, low}; bounds as there: low parts within 0.65 M', high ones within 1.4 M', constants not
-// negative and at most M'.
+// Numbers modulo n^2 are kept as a + b M', M' the scaled modulus of dual_row for n, and a product
+// is divided by R, all as dual_lane has it: of a product three jobs of the row, of a square
+// (square_i, b_i the same as a_i) two. Parts are in two's complement, {high, low}; bounds as there:
+// low parts within 0.65 M', high ones within 1.4 M', constants not negative and at most M'.
 //
-// A plain number x < 2^(2 H) comes in with enter_i, as a_i, beside Y = 2^H as a dual number: with x = x_1 2^H + x_0 the result is (x_1 Y + x_0) / R, x_0 being added to the lowest places in the
-// first job. |x_1 Y + x_0| / R < M' / 2^(W (D+1)), so that its parts are within 8/15 M' + 1 and 16/15 M' + 2. A product with R^3 then gives x R. On the way out, a product with (u, 0),
-// u = -n^-1 mod 2^(W (D+1)), of x R gives low = u v and high with x = v + n high modulo n^2, |v| < n, as u divides M' and what is divided by R; with (u, m) it gives x (1 + m n),
-// since u + m M' = u (1 + m n).
+// A plain number x < 2^(2 H) comes in with enter_i, as a_i, beside Y = 2^H as a dual number: with
+// x = x_1 2^H + x_0 the result is (x_1 Y + x_0) / R, x_0 being added to the lowest places in the
+// first job. |x_1 Y + x_0| / R < M' / 2^(W (D+1)), so that its parts are within 8/15 M' + 1 and
+// 16/15 M' + 2. A product with R^3 then gives x R. On the way out, a product with (u, 0), u = -n^-1
+// mod 2^(W (D+1)), of x R gives low = u v and high with x = v + n high modulo n^2, |v| < n, as u
+// divides M' and what is divided by R; with (u, m) it gives x (1 + m n), since u + m M' = u (1 + m
+// n).
 //
-// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of the row. Operands are taken a job ahead: their multiplicand is put together while the last job of the
-// product before runs. The digits are those of a_i. Operands and results are in registers that move by a digit.
-// Throughput: a product every 3 Job cycles, a square every 2 Job, if operands are there when they are asked for, once a job, and results are taken within Job cycles: no product begins
-// while a result waits. Latency from taking operands to giving the result: 5 Job + 6 - 2 D cycles, of a square 4 Job + 6 - 2 D. While nothing is inside operands are taken at once.
-// Time and order of jobs depend on enter_i and square_i, on no number.
+// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of the row. Operands are
+// taken a job ahead: their multiplicand is put together while the last job of the product before
+// runs. The digits are those of a_i. Operands and results are in registers that move by a digit.
+// Throughput: a product every 3 Job cycles, a square every 2 Job, if operands are there when they
+// are asked for, once a job, and results are taken within Job cycles: no product begins while a
+// result waits. Latency from taking operands to giving the result: 5 Job + 6 - 2 D cycles, of a
+// square 4 Job + 6 - 2 D. While nothing is inside operands are taken at once. Time and order of
+// jobs depend on enter_i and square_i, on no number.
 //
-// With Fold = 2 every cycle above is two, and there are half as many multipliers. Multipliers: those of dual_row.
+// With Fold = 2 every cycle above is two, and there are half as many multipliers. Multipliers:
+// those of dual_row.
 module dual_mul #(
     parameter int unsigned H = 1024,  // bits of the modulus n, and the others as in dual_row
     parameter int unsigned W = 18,
@@ -63,7 +72,8 @@ module dual_mul #(
         end
     end
 
-    // ---- The phase of a job, and what is done in which; the row's cycle is 6 less (dual_row). ----
+    // ---- The phase of a job, and what is done in which; the row's cycle is 6 less
+    // (dual_row). ----
 
     logic [PhaseBits-1:0] phase_q, result_q;
     logic [IndexBits-1:0] index_1_q, index_0_q, row_index_q;
@@ -102,7 +112,8 @@ module dual_mul #(
         logic add;     // it is added to that
         logic finish;  // with it the product is complete
     } result_t;
-    logic held_q, held_square_q, held_enter_q, put_low_q;  // the next product: its operands are here; its multiplicand is being put together
+    // the next product: its operands are here; its multiplicand is being put together
+    logic held_q, held_square_q, held_enter_q, put_low_q;
     logic active_q, square_q, enter_q;  // the one under way
     logic [1:0] job_q;
     logic last_job, entering_last, start, take, full_q;
@@ -150,7 +161,8 @@ module dual_mul #(
         else product_o <= start && step;
     end
 
-    // ---- Operands: of the next product, then of this one. A register's lowest digit is the one that leaves. ----
+    // ---- Operands: of the next product, then of this one. A register's lowest digit is the one
+    // that leaves. ----
 
     logic [OpBits-1:0] held_low_q, held_high_q;  // a_i
     logic [OpBits-1:0] digits_low_q, digits_high_q;  // the same of the product under way
@@ -187,7 +199,8 @@ module dual_mul #(
         end
     end
 
-    // ---- Digits on their way to the row, balanced; the quotient of the low part, and what is added; the next multiplicand. ----
+    // ---- Digits on their way to the row, balanced; the quotient of the low part, and what is
+    // added; the next multiplicand. ----
 
     logic [W-1:0] plain, digit_q, z_q, quotient_q, put_digit_q, q;
     logic [W:0] raised;

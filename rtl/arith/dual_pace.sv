@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pace of dual lanes (dual_lane): a counter of the Job cycles that a product takes, which all lanes beside each other share, and with it the digits of
-// the constants, one of each a cycle.
+// The pace of dual lanes (dual_lane): a counter of the Job cycles that a product takes, which all
+// lanes beside each other share, and with it the digits of the constants, one of each a cycle.
 //
-// phase_o counts from 0 to Job - 1 without end, but waits in Job - 3 while wait_i, which is to say that no lane has anything to do: the next item begins
-// as soon as it is there. Constant digit k is there a cycle after phase_o = k; 0 from the last digit on.
+// phase_o counts from 0 to Job - 1 without end, but waits in Job - 3 while wait_i, which is to say
+// that no lane has anything to do: the next item begins as soon as it is there. Constant digit k is
+// there a cycle after phase_o = k; 0 from the last digit on.
 module dual_pace #(
     parameter int unsigned H = 512,  // bits of the modulus, and the others as in dual_row
     parameter int unsigned W = 18,

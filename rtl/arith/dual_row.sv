@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The row of multipliers of a dual lane: one digit-serial Montgomery product after the other, all words of an iteration in parallel, an iteration a cycle, no
-// multiplication in the quotient, and no cycle between one product's last iteration and the next one's first.
+// The row of multipliers of a dual lane: one digit-serial Montgomery product after the other, all
+// words of an iteration in parallel, an iteration a cycle, no multiplication in the quotient, and
+// no cycle between one product's last iteration and the next one's first.
 //
-// The modulus M (odd, at most H bits) is scaled: u = -M^-1 mod 2^(W (D+1)), M' = u M, so that M' = -1 modulo 2^(W (D+1)), and
-// mt = (M' + 1) / 2^(W (D+1)) <= M. With balanced digits b_0 to b_(Digits-1) of b, an addend z_i a step, S_0 = 0 and the balanced digit q_i = S_i modulo 2^W:
+// The modulus M (odd, at most H bits) is scaled: u = -M^-1 mod 2^(W (D+1)), M' = u M, so that M' =
+// -1 modulo 2^(W (D+1)), and mt = (M' + 1) / 2^(W (D+1)) <= M. With balanced digits b_0 to
+// b_(Digits-1) of b, an addend z_i a step, S_0 = 0 and the balanced digit q_i = S_i modulo 2^W:
 //
 //   S_(i+1) = (S_i - q_i) / 2^W + q_(i-D) mt + b_i a + z_i
 //
-// Dropping q_i from S_i is adding q_i M' and taking q_i mt back D + 1 digits higher: exact, and the digit has D cycles to get to the sum. From iteration
-// T = Digits + 1 on no q_i is taken, and what is shifted out are digits of the result, not balanced, Lead = D + 2 of them; words of the rest remain:
+// Dropping q_i from S_i is adding q_i M' and taking q_i mt back D + 1 digits higher: exact, and the
+// digit has D cycles to get to the sum. From iteration T = Digits + 1 on no q_i is taken, and what
+// is shifted out are digits of the result, not balanced, Lead = D + 2 of them; words of the rest
+// remain:
 //
 //   r = (a b + sum of z_i 2^(W i) + Q M') / R,   R = 2^(W Digits),   Q = sum of q_(i+1) 2^(W i),   |Q| <= 8/15 R.
 //
-// Words are rectangular as DSP blocks are (18 x 25 bits, signed): word j begins at bit floor(j W Lead / Period), with Period = ceil(W Lead / V) words to Lead
-// digits, so that the words that remain, from bit W Lead on, are cut where an operand is. Sums are redundant (dual_word). a is exact in two's complement.
+// Words are rectangular as DSP blocks are (18 x 25 bits, signed): word j begins at bit floor(j W
+// Lead / Period), with Period = ceil(W Lead / V) words to Lead digits, so that the words that
+// remain, from bit W Lead on, are cut where an operand is. Sums are redundant (dual_word). a is
+// exact in two's complement.
 //
-// The operand a is put together from digits (put_i), in any cycles, and becomes the multiplicand with load_i; meanwhile the next one can be put together.
+// The operand a is put together from digits (put_i), in any cycles, and becomes the multiplicand
+// with load_i; meanwhile the next one can be put together.
 //
-// Timing: S_i is there in cycle i, for i from 1 to Job = Digits + D + 2, and cycle Job is cycle 0 of the next product. load_i in cycle -3, b_i as digit_i in cycle
-// i - 3, z_i as addend_i in cycle i - 1, clear_i in cycle 0, take_i in cycles 1 to T - 1. q_o = q_i in cycle i: digits of the quotient (balanced) in cycles 1 to
-// T - 1, of the result (not balanced) in cycles T to Job. y_o in cycle Job.
+// Timing: S_i is there in cycle i, for i from 1 to Job = Digits + D + 2, and cycle Job is cycle 0
+// of the next product. load_i in cycle -3, b_i as digit_i in cycle i - 3, z_i as addend_i in cycle
+// i - 1, clear_i in cycle 0, take_i in cycles 1 to T - 1. q_o = q_i in cycle i: digits of the
+// quotient (balanced) in cycles 1 to T - 1, of the result (not balanced) in cycles T to Job. y_o in
+// cycle Job.
 //
-// With Fold = 2 all cycles above are steps of two cycles, step_i being high in the second one, at the end of which everything moves; y_o and q_o stay for both.
+// With Fold = 2 all cycles above are steps of two cycles, step_i being high in the second one, at
+// the end of which everything moves; y_o and q_o stay for both.
 //
-// Cost: Words + ceil(H Period / Span) multipliers, with Fold = 2 Words. D is 2 without any register but those of the multipliers; above, q has D - 2 more. Source: [Orup95].
+// Cost: Words + ceil(H Period / Span) multipliers, with Fold = 2 Words. D is 2 without any register
+// but those of the multipliers; above, q has D - 2 more. Source: [Orup95].
 module dual_row #(
     parameter int unsigned H = 512,  // bits of the modulus, at least W
     parameter int unsigned W = 18,   // bits of a digit, 4 to 32

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of a dual lane (dual_lane): 16 dual numbers in digits, read and written at public addresses.
+// The table of a dual lane (dual_lane): 16 dual numbers in digits, read and written at public
+// addresses.
 //
-// Every read reads the same digit of all 16 entries; the entry only decides which of them is let through, by masks. So no address depends on it.
-// digit_o is the digit a cycle later, 0 without valid_i. After a reset the table is cleared, digit by digit: cleared_o says when that is done, after
-// 2^(IndexBits + 1) cycles; clear_index_o counts, for memories beside this one.
+// Every read reads the same digit of all 16 entries; the entry only decides which of them is let
+// through, by masks. So no address depends on it. digit_o is the digit a cycle later, 0 without
+// valid_i. After a reset the table is cleared, digit by digit: cleared_o says when that is done,
+// after 2^(IndexBits + 1) cycles; clear_index_o counts, for memories beside this one.
 module dual_source #(
     parameter int unsigned W         = 18,  // bits of a digit
     parameter int unsigned IndexBits = 5    // bits of a digit's number

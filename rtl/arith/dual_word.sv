@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One word of a digit-serial Montgomery product (dual_row): two multipliers, each with its input, product and output registers, and a sum.
+// One word of a digit-serial Montgomery product (dual_row): two multipliers, each with its input,
+// product and output registers, and a sum.
 //
 //   x <- floor(x / 2^W) + 2^(V-W) (x of the next word mod 2^W) + q mt + b a     (+ an addend and a carry in the lowest word)
 //
-// so that a shift of the whole sum by a digit is wiring and one addition. The digits q and b are balanced, -2^(W-1) to 2^(W-1) - 1. x is the output register of
-// the multiplier of q; the product b a waits in that of its own multiplier for a cycle, and joins x on the way of y.
+// so that a shift of the whole sum by a digit is wiring and one addition. The digits q and b are
+// balanced, -2^(W-1) to 2^(W-1) - 1. x is the output register of the multiplier of q; the product b
+// a waits in that of its own multiplier for a cycle, and joins x on the way of y.
 //
-// Bounds, with beta = 2^W, gamma = 2^V >= beta >= 16, mt from 0 to gamma - 1, a from -gamma / 2 to gamma - 1, the addend within 3 beta / 2:
+// Bounds, with beta = 2^W, gamma = 2^V >= beta >= 16, mt from 0 to gamma - 1, a from -gamma / 2 to
+// gamma - 1, the addend within 3 beta / 2:
 //   |x| < 2 beta gamma:  beta gamma + 2 gamma + 1 + gamma + 3 beta / 2 + 1 is less, and that is what follows from |x| < 2 beta gamma;
 //   so |y_o| <= 3 gamma.
-// When b and the addend have been 0 for D + 2 cycles and q for one: x was within beta gamma / 2 + 3 gamma a cycle ago, is from -gamma / 2 - 4 gamma / beta to
-// 3 gamma / 2 + 4 gamma / beta now, and y_o from -gamma to 2 gamma - 1: as dual_digits wants it.
+// When b and the addend have been 0 for D + 2 cycles and q for one: x was within beta gamma / 2 + 3
+// gamma a cycle ago, is from -gamma / 2 - 4 gamma / beta to 3 gamma / 2 + 4 gamma / beta now, and
+// y_o from -gamma to 2 gamma - 1: as dual_digits wants it.
 //
-// Registers: a, mt (A), b, q (B), the products (M), the product b a and x (P); by Yosys on xc7 two DSP48E1 with AREG, BREG, MREG and PREG.
-// With Fold = 2 a step takes two cycles, and one multiplier makes both products: b a in a step's first cycle, q mt in its second one, in which step_i is high and everything else moves.
-// b_i to x 4 steps, q_i to x 3. The longest path: x, y's addition, that of the product, the addition in the multiplier's block. All registers are reset.
+// Registers: a, mt (A), b, q (B), the products (M), the product b a and x (P); by Yosys on xc7 two
+// DSP48E1 with AREG, BREG, MREG and PREG. With Fold = 2 a step takes two cycles, and one multiplier
+// makes both products: b a in a step's first cycle, q mt in its second one, in which step_i is high
+// and everything else moves. b_i to x 4 steps, q_i to x 3. The longest path: x, y's addition, that
+// of the product, the addition in the multiplier's block. All registers are reset.
 module dual_word #(
     parameter int unsigned W     = 16,    // bits of a digit, 4 to 32
     parameter int unsigned V     = 16,    // bits of the word, at least W
@@ -24,7 +30,8 @@ module dual_word #(
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    input  logic                step_i,    // the last cycle of a step: always, or every second cycle
+    // the last cycle of a step: always, or every second cycle
+    input  logic                step_i,
     input  logic                load_i,    // a_i is taken
     input  logic signed [V:0]   a_i,
     input  logic [W-1:0]        b_i,

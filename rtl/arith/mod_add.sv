@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A modular sum, a limb a cycle: r = (a + b) mod m for a, b < m.
 //
-// A limb of a + b one cycle, the same limb of (a + b) - m in the next; the last borrow chooses, and nothing else depends on it.
-// Latency ceil((N+1) / Limb) + 2 cycles from taking operands to giving r; one in latency + 1 cycles.
+// A limb of a + b one cycle, the same limb of (a + b) - m in the next; the last borrow chooses, and
+// nothing else depends on it. Latency ceil((N+1) / Limb) + 2 cycles from taking operands to giving
+// r; one in latency + 1 cycles.
 module mod_add #(
     parameter int unsigned N    = 1024,  // bits of the modulus, at least 1
     parameter int unsigned Limb = 64     // bits added a cycle

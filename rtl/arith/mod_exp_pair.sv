@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Modular exponentiation with two multipliers side by side (the paper's exponentiator): base^e mod M from right to left, the square of each step beside its product.
+// Modular exponentiation with two multipliers side by side (the paper's exponentiator): base^e mod
+// M from right to left, the square of each step beside its product.
 //
-// With products divided by R modulo M (digit_product), A = base R and X = R, for each bit of e, least significant first: A <- A A, and X <- X A if the bit is 1. Both products are done
-// in every step, whatever the bit, which only decides whether X takes its own. A step before them makes A from the base, enter_i base / R; one after them leaves Montgomery
-// form, X 1 / R <= M, and M itself only for 0 mod M. In all steps A is the multiplicand of both.
+// With products divided by R modulo M (digit_product), A = base R and X = R, for each bit of e,
+// least significant first: A <- A A, and X <- X A if the bit is 1. Both products are done in every
+// step, whatever the bit, which only decides whether X takes its own. A step before them makes A
+// from the base, enter_i base / R; one after them leaves Montgomery form, X 1 / R <= M, and M
+// itself only for 0 mod M. In all steps A is the multiplicand of both.
 //
-// The exponent is a stream of bits of any length from 1 on, of which the last one says that it is. Its length shows, its bits decide neither time nor order of products.
-// Bits + 2 steps of Step cycles each (digit_product), if bits are there when they are asked for: latency (Bits + 1) Step + Terms Period + Words + PerDigit + Latency + 2 cycles from taking the base to
-// giving the result; the next base is taken when the result has been.
+// The exponent is a stream of bits of any length from 1 on, of which the last one says that it is.
+// Its length shows, its bits decide neither time nor order of products. Bits + 2 steps of Step
+// cycles each (digit_product), if bits are there when they are asked for: latency (Bits + 1) Step +
+// Terms Period + Words + PerDigit + Latency + 2 cycles from taking the base to giving the result;
+// the next base is taken when the result has been.
 //
-// Multipliers: 2 (Digit / Tile) (Width / Tile). Source: [RZ25], Algorithm 3 (which goes from right to left).
+// Multipliers: 2 (Digit / Tile) (Width / Tile). Source: [RZ25], Algorithm 3 (which goes from right
+// to left).
 module mod_exp_pair #(
-    parameter int unsigned N     = 1024,  // bits of the modulus, and the others as in mont_mul_digit
+    // bits of the modulus, and the others as in mont_mul_digit
+    parameter int unsigned N     = 1024,
     parameter int unsigned Digit = 256,
     parameter int unsigned Width = 128,
     parameter int unsigned Tile  = 16

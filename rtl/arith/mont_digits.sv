@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The multiplier operand of a Montgomery product (mont_row, Chained) as digits, one a cycle, lowest first.
+// The multiplier operand of a Montgomery product (mont_row, Chained) as digits, one a cycle, lowest
+// first.
 //
-// Takes Words words of V + 1 bits, cut as mont_row says; those below bit W (D+2) are exact, the others redundant: at most 2^v + 2^(v-W) + 1 where the word
-// has v bits, so that what is above its own bits is 0 or 1. These carries are resolved while the digits leave. Below the register of the upper words lies a line of
-// D + 2 stages whose input is either their next digit, resolved, or a digit from outside (q_i, the low digits of the product that is being finished, in
-// time for the next one).
+// Takes Words words of V + 1 bits, cut as mont_row says; those below bit W (D+2) are exact, the
+// others redundant: at most 2^v + 2^(v-W) + 1 where the word has v bits, so that what is above its
+// own bits is 0 or 1. These carries are resolved while the digits leave. Below the register of the
+// upper words lies a line of D + 2 stages whose input is either their next digit, resolved, or a
+// digit from outside (q_i, the low digits of the product that is being finished, in time for the
+// next one).
 //
-// At most one word ends inside a digit, as words are no shorter than digits, and D + 2 digits on, a word ends at the same place again.
+// At most one word ends inside a digit, as words are no shorter than digits, and D + 2 digits on, a
+// word ends at the same place again.
 //
-// The words above the line are hundreds of flip-flops, each behind a multiplexer of four inputs: its selection is an input for its own sake, to be driven
-// by registers. They may be loaded before it is known whether load_i will come.
+// The words above the line are hundreds of flip-flops, each behind a multiplexer of four inputs:
+// its selection is an input for its own sake, to be driven by registers. They may be loaded before
+// it is known whether load_i will come.
 //
-// Timing, cycle 0 being the one after a load: words_o holds all words in cycle 0, digit_o digit k in cycle k - 1, if shift_i is high from
-// cycle 0 on; zero after the last digit. While other_i, digit_o is other_digit_i instead.
+// Timing, cycle 0 being the one after a load: words_o holds all words in cycle 0, digit_o digit k
+// in cycle k - 1, if shift_i is high from cycle 0 on; zero after the last digit. While other_i,
+// digit_o is other_digit_i instead.
 module mont_digits #(
     parameter int unsigned N = 1024,  // bits of the modulus, and the others, as in mont_row
     parameter int unsigned W = 16,
@@ -29,7 +35,9 @@ module mont_digits #(
     input  logic               rst_ni,
     input  logic               shift_i,
     input  logic               load_i,   // the line from words_i
-    input  logic [1:0]         source_i, // of the upper words: 1 words_i, always while load_i; 2 upper_a_i; 3 upper_b_i; 0 for a shift or none
+    // of the upper words: 1 words_i, always while load_i; 2 upper_a_i; 3 upper_b_i; 0 for a shift
+    // or none
+    input  logic [1:0]         source_i,
     input  logic               feed_i,   // q_i goes into the line, not the next digit
     input  logic [W-1:0]       q_i,
     input  logic [Words*B-1:0] words_i,
@@ -40,7 +48,8 @@ module mont_digits #(
     output logic [Words*B-1:0] words_o,
     output logic [W-1:0]       digit_o
 );
-    // The upper words: their own bits side by side, and what is above a word, at the digit in which the word ends.
+    // The upper words: their own bits side by side, and what is above a word, at the digit in which
+    // the word ends.
     localparam int unsigned PlainBits = Upper * Span / Period;
     localparam int unsigned Tops = (PlainBits + W - 1) / W;
     logic [PlainBits-1:0] plain_q, plain_d;
@@ -105,7 +114,8 @@ module mont_digits #(
         end
     end
 
-    // Where in the lowest digit a word ends: with the digit's number modulo Lead, one bit of phase_q is set.
+    // Where in the lowest digit a word ends: with the digit's number modulo Lead, one bit of
+    // phase_q is set.
     logic [Lead-1:0] phase_q;
     logic [Lead-1:0][W-1:0] bumps;
     logic [W-1:0] bump;

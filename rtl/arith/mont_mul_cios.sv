@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Montgomery product, a digit a cycle (the paper's MM_H): r = a b / R mod M, without final subtraction.
+// Montgomery product, a digit a cycle (the paper's MM_H): r = a b / R mod M, without final
+// subtraction.
 //
-// R = 2^(W (T-1)), T = ceil((N+2)/W) + D + 2; M is odd and of at most N bits; mt_i is the constant of the scaled modulus M' (mont_row).
-// a, b < 2 M' give r < 2 M', congruent to a b / R modulo M; b = 1 gives r <= M'. Proof in mont_row.
+// R = 2^(W (T-1)), T = ceil((N+2)/W) + D + 2; M is odd and of at most N bits; mt_i is the constant
+// of the scaled modulus M' (mont_row). a, b < 2 M' give r < 2 M', congruent to a b / R modulo M;
+// b = 1 gives r <= M'. Proof in mont_row.
 //
-// One product every Step = T + D + 4 + 2 Near cycles (71 at N = 1024, W = 17, D = 2), whose upper words' carries are resolved PerCycle words a cycle while the next runs:
-// latency from taking operands to giving the result Step + ceil(Upper / PerCycle) + 2 cycles, Upper = ceil((N+1-W) / V). A result that is not
-// taken holds the next one in its last cycle.
+// One product every Step = T + D + 4 + 2 Near cycles (71 at N = 1024, W = 17, D = 2), whose upper
+// words' carries are resolved PerCycle words a cycle while the next runs: latency from taking
+// operands to giving the result Step + ceil(Upper / PerCycle) + 2 cycles, Upper = ceil((N+1-W) /
+// V). A result that is not taken holds the next one in its last cycle.
 //
-// Multipliers: ceil(N/V) + ceil((N + W (D+1) + 1)/V) of W x V bits, unsigned, each with registers at its inputs, behind the product and at its output
-// (mont_word). A DSP48E1 takes W = 17, V = 24 (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. Each cycle more of D leaves a
-// digit of the quotient a register more on its way to all of them, and costs two cycles a product. Where multipliers are few and far from everything else, a register
-// more on each side (Near) may lie beside them.
-// Longest paths as Yosys makes them for xc7: 5 LUTs beside carry chains, outside of DSP blocks; none through two multipliers.
-// Source: the CIOS order of [KAK96] with Orup's quotient digits (mont_row).
+// Multipliers: ceil(N/V) + ceil((N + W (D+1) + 1)/V) of W x V bits, unsigned, each with registers
+// at its inputs, behind the product and at its output (mont_word). A DSP48E1 takes W = 17, V = 24
+// (88 at N = 1024, 6248 DSP cycles a product), a multiplier of 18 x 18 bits W = V = 18. Each cycle
+// more of D leaves a digit of the quotient a register more on its way to all of them, and costs two
+// cycles a product. Where multipliers are few and far from everything else, a register more on each
+// side (Near) may lie beside them. Longest paths as Yosys makes them for xc7: 5 LUTs beside carry
+// chains, outside of DSP blocks; none through two multipliers. Source: the CIOS order of [KAK96]
+// with Orup's quotient digits (mont_row).
 module mont_mul_cios #(
     parameter int unsigned N        = 1024,  // bits of the modulus, at least W
     parameter int unsigned W        = 17,    // bits of a digit, 4 to 32
     parameter int unsigned V        = 24,    // bits of a word, W to 2 W - 1
-    parameter int unsigned D        = 2,     // cycles a quotient digit has to reach the multipliers' sum, 2 + 2 Near to 6
+    // cycles a quotient digit has to reach the multipliers' sum, 2 + 2 Near to 6
+    parameter int unsigned D        = 2,
     parameter int unsigned Near     = 0,     // 1: a register more on each side of every multiplier
-    parameter int unsigned PerCycle = 3,     // words resolved a cycle, so many that the latency of resolution stays below Step
+    // words resolved a cycle, so many that the latency of resolution stays below Step
+    parameter int unsigned PerCycle = 3,
     localparam int unsigned MtBits = (N + W - 1) / W * W,
     localparam int unsigned OpBits = ((N + W) / W + D + 1) * W
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
-    input  logic [MtBits-1:0]  mt_i,       // (M' + 1) / 2^(W (D+1)), stable while anything is inside
+    // (M' + 1) / 2^(W (D+1)), stable while anything is inside
+    input  logic [MtBits-1:0]  mt_i,
     input  logic               in_valid_i,
     output logic               in_ready_o,
     input  logic [OpBits-1:0]  a_i,        // below 2 M'
@@ -72,7 +80,8 @@ module mont_mul_cios #(
         .last_o  (last)
     );
 
-    // While no product is under way and in the last cycle of one, operands are loaded, taken or not: what every flip-flop here depends on is a register.
+    // While no product is under way and in the last cycle of one, operands are loaded, taken or
+    // not: what every flip-flop here depends on is a register.
     logic open_q, open_d;
     assign open_d = !start && (open_q || ahead);
     always_ff @(posedge clk_i) begin
@@ -109,8 +118,9 @@ module mont_mul_cios #(
         .y_o     (y)
     );
 
-    // The low digits of the result one by one, then with its words, which are in registers a cycle after a product's last: there they stay while carry_resolve is
-    // not ready, and once it is, it is so in the next cycle, too.
+    // The low digits of the result one by one, then with its words, which are in registers a cycle
+    // after a product's last: there they stay while carry_resolve is not ready, and once it is, it
+    // is so in the next cycle, too.
     logic [Low-1:0] digits_q, low_q;
     assign wait_d = last && !resolve_ready;
     always_ff @(posedge clk_i) begin

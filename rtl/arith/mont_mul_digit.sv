@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Montgomery product by large digits (the paper's core): r = a b / R mod M, without a comparison at the end, operands and results whole numbers.
+// Montgomery product by large digits (the paper's core): r = a b / R mod M, without a comparison at
+// the end, operands and results whole numbers.
 //
-// digit_product has R, Step, the bounds and their proof: M < 2^N is odd; a below 2^(N+2) and b with a b < R M give r < 2 M; b = 1 gives r <= M.
-// One product every Step cycles, latency from taking operands to giving the result Terms Period + Words + PerDigit + Latency + 2 cycles, if results are taken within Step cycles;
-// as long as one is not, no product begins but the next.
+// digit_product has R, Step, the bounds and their proof: M < 2^N is odd; a below 2^(N+2) and b with
+// a b < R M give r < 2 M; b = 1 gives r <= M. One product every Step cycles, latency from taking
+// operands to giving the result Terms Period + Words + PerDigit + Latency + 2 cycles, if results
+// are taken within Step cycles; as long as one is not, no product begins but the next.
 //
 // Multipliers: (Digit / Tile) (Width / Tile). Source: [RZ25].
 module mont_mul_digit #(

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Montgomery product, a bit a cycle (the paper's MM_B): r = x y / 2^XBits mod m, with a multiplier operand x of any length, without
-// final subtraction and without multipliers.
+// Montgomery product, a bit a cycle (the paper's MM_B): r = x y / 2^XBits mod m, with a multiplier
+// operand x of any length, without final subtraction and without multipliers.
 //
 //   S <- (S + q m) / 2 + x_i y = floor(S / 2) + q (floor(m / 2) + 1) + x_i y,    q = S mod 2,
 //
-// for i = 0 to XBits, with x_XBits = 0. The quotient bit is a bit of the register; it does not wait for x_i y.
-// Bounds: S < m + 2 y throughout (by induction), and r <= x y / 2^XBits + m: below 2 m if y < m.
+// for i = 0 to XBits, with x_XBits = 0. The quotient bit is a bit of the register; it does not wait
+// for x_i y. Bounds: S < m + 2 y throughout (by induction), and r <= x y / 2^XBits + m: below 2 m
+// if y < m.
 //
-// S is kept in words of Word + 3 bits, Word apart: x' = floor(x / 2) + 2^(Word-1) (lowest bit of the next word) + two terms below 2^Word + 1 stays
-// below 5 * 2^Word. Their carries are resolved at the end (carry_resolve, two words a cycle).
-// Latency XBits + ceil((Words + 1) / 2) + 3 cycles from taking operands to giving the result, Words = ceil(N / Word); one product in XBits + 2 cycles,
-// while results are taken.
-// Source: [Montgomery85], radix 2; the addition order of [Walter99].
+// S is kept in words of Word + 3 bits, Word apart: x' = floor(x / 2) + 2^(Word-1) (lowest bit of
+// the next word) + two terms below 2^Word + 1 stays below 5 * 2^Word. Their carries are resolved at
+// the end (carry_resolve, two words a cycle). Latency XBits + ceil((Words + 1) / 2) + 3 cycles from
+// taking operands to giving the result, Words = ceil(N / Word); one product in XBits + 2 cycles,
+// while results are taken. Source: [Montgomery85], radix 2; the addition order of [Walter99].
 module mont_mul_radix2 #(
     parameter int unsigned N     = 1024,  // bits of the modulus, at least 2
     parameter int unsigned XBits = 2050,  // bits of x, at least 1
-    parameter int unsigned Word  = 32     // bits between words: the length of a carry chain, at least 4
+    // bits between words: the length of a carry chain, at least 4
+    parameter int unsigned Word  = 32
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -89,7 +91,8 @@ module mont_mul_radix2 #(
     for (genvar j = 0; j < Words; j++) begin : gen_word
         logic [B-1:0] x_word_q, shifted;
         logic [Word-1:0] q_half, x_y;
-        // floor(x / 2) with the lowest bit of the next word put in: only the top bits need an addition.
+        // floor(x / 2) with the lowest bit of the next word put in: only the top bits need an
+        // addition.
         assign shifted[Word-2:0]   = x_word_q[Word-1:1];
         assign shifted[B-1:Word-1] = 4'(x_word_q[B-1:Word]) + 4'(low[j+1]);
         // Word 0 also takes the 1 of floor(m / 2) + 1.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The cycles of a digit-serial Montgomery product (mont_row, mont_digits): a counter and what each cycle is for.
+// The cycles of a digit-serial Montgomery product (mont_row, mont_digits): a counter and what each
+// cycle is for.
 //
-// start_i makes the next cycle number 0; cycles 0 to Step - 1 follow, and start_i in the last one begins again without a gap. While stay_i, the last
-// cycle lasts. Step = T + D + 4 + Wait, T = ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence.
+// start_i makes the next cycle number 0; cycles 0 to Step - 1 follow, and start_i in the last one
+// begins again without a gap. While stay_i, the last cycle lasts. Step = T + D + 4 + Wait, T =
+// ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence.
 module mont_steps #(
     parameter int unsigned N = 1024,  // as in mont_row
     parameter int unsigned W = 16,
     parameter int unsigned D = 2,
-    parameter int unsigned Wait = 0   // cycles more, by which all that is said of others than cycle 0 is later
+    // cycles more, by which all that is said of others than cycle 0 is later
+    parameter int unsigned Wait = 0
 ) (
     input  logic clk_i,
     input  logic rst_ni,

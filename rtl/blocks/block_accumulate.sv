@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A running sum of numbers: each is added to those before it, and the sum leaves, block by block, while the number that is marked is being added.
+// A running sum of numbers: each is added to those before it, and the sum leaves, block by block,
+// while the number that is marked is being added.
 //
-// The sum is right modulo 2^(Bits Blocks); out_over_o says beside its last block whether anything did not fit, of sums or of numbers that were longer. After it
-// the next sum begins.
-// A number takes Blocks cycles, or as many as it has blocks if those are more, and one more in the marked one. Latency 2 cycles; the sum stays in block RAM,
-// which reset wipes: for Blocks + 1 cycles nothing is taken.
+// The sum is right modulo 2^(Bits Blocks); out_over_o says beside its last block whether anything
+// did not fit, of sums or of numbers that were longer. After it the next sum begins. A number takes
+// Blocks cycles, or as many as it has blocks if those are more, and one more in the marked one.
+// Latency 2 cycles; the sum stays in block RAM, which reset wipes: for Blocks + 1 cycles nothing is
+// taken.
 module block_accumulate #(
     parameter int unsigned Bits   = 32,  // of a block
     parameter int unsigned Blocks = 128  // of the sum, at least 2
@@ -27,13 +29,15 @@ module block_accumulate #(
     localparam int unsigned AddressBits = Blocks > 1 ? $clog2(Blocks) : 1;
     localparam logic [AddressBits-1:0] Top = AddressBits'(Blocks - 1);
 
-    // A place of the sum is read while the number's block of it is taken, or zeros after its last one, and written a cycle later. Blocks above the sum are only looked at.
+    // A place of the sum is read while the number's block of it is taken, or zeros after its last
+    // one, and written a cycle later. Blocks above the sum are only looked at.
     logic wiped, move, step, above_q, ended_q, give_q, give, end_number, unused_error;
     logic [AddressBits-1:0] place_q;
     assign give       = ended_q ? give_q : in_give_i;
     assign step       = wiped && move && (in_valid_i || ended_q);
     assign in_ready_o = wiped && move && !ended_q;
-    // The number's last step: the sum's top place has been read, and no block of the number is left.
+    // The number's last step: the sum's top place has been read, and no block of the number is
+    // left.
     assign end_number = step && (above_q || place_q == Top) && (ended_q || in_last_i);
 
     logic one_q, write_q, carry_q, over_q, fresh_q, first_q, last_q, out_q, extra_q, lost;
@@ -53,7 +57,8 @@ module block_accumulate #(
         end
     end
 
-    // The second stage: the sum of a place. The top block of a number that is given waits for the number's end, as what is lost above it counts.
+    // The second stage: the sum of a place. The top block of a number that is given waits for the
+    // number's end, as what is lost above it counts.
     assign sum  = (Bits + 1)'(block_q) + (fresh_q ? '0 : (Bits + 1)'(old)) + (Bits + 1)'(carry_q && !first_q);
     assign lost = write_q ? sum[Bits] && write_place_q == Top : block_q != '0;
 
@@ -82,7 +87,8 @@ module block_accumulate #(
                 fresh_q <= last_q ? out_q : fresh_q;
                 if (write_q && write_place_q == Top) top_q <= sum[Bits-1:0];
             end
-            // What leaves: places below the top one as they come, that one with the number's last step.
+            // What leaves: places below the top one as they come, that one with the number's last
+            // step.
             out_valid_o <= one_q && out_q && ((write_q && write_place_q != Top) || last_q);
             out_last_o  <= last_q;
             out_block_o <= write_q ? sum[Bits-1:0] : top_q;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A sum or a difference of two numbers, block by block: a + b, or a - b, with what carry_i adds to it or borrows from it.
+// A sum or a difference of two numbers, block by block: a + b, or a - b, with what carry_i adds to
+// it or borrows from it.
 //
-// The result has as many blocks as the longer number, and is right modulo 2^(Bits blocks); out_carry_o says beside the last block what did not fit: a carry, or with Sub
-// that a was less than b. carry_i counts beside the first block of both numbers, and nowhere else.
-// Latency 1 cycle, a block every cycle: a number of 4096 bits in 128 cycles.
+// The result has as many blocks as the longer number, and is right modulo 2^(Bits blocks);
+// out_carry_o says beside the last block what did not fit: a carry, or with Sub that a was less
+// than b. carry_i counts beside the first block of both numbers, and nowhere else. Latency 1 cycle,
+// a block every cycle: a number of 4096 bits in 128 cycles.
 module block_add #(
     parameter int unsigned Bits = 32,  // of a block
     parameter int unsigned Sub  = 0    // 1: a - b

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products by columns: c = a b, block by block, by Lanes multipliers; the engine of block_mul and block_square.
+// Products by columns: c = a b, block by block, by Lanes multipliers; the engine of block_mul and
+// block_square.
 //
-// Column k, the sum of all a_i b_(k-i), is added up in one register and leaves as a block before the next one begins, so that no product is kept and a column needs only
-// the blocks up to its own: the first ones leave while operands still come. Lanes products with neighbouring i are added a cycle; the blocks of b are in as many memories, by
-// their place modulo Lanes, and turned to where they belong.
+// Column k, the sum of all a_i b_(k-i), is added up in one register and leaves as a block before
+// the next one begins, so that no product is kept and a column needs only the blocks up to its own:
+// the first ones leave while operands still come. Lanes products with neighbouring i are added a
+// cycle; the blocks of b are in as many memories, by their place modulo Lanes, and turned to where
+// they belong.
 //
-// Column k begins when b_k is there, and ends when a_k is.
-// Operands have at most Blocks blocks, what is above is left out; a shorter one counts as if zeros followed. c has 2 Blocks blocks; with Low those below 2^(Bits Blocks)
-// alone, c modulo it. With Square b must be the same number as a: products with i < k - i count twice, those with i > k - i are not made.
+// Column k begins when b_k is there, and ends when a_k is. Operands have at most Blocks blocks,
+// what is above is left out; a shorter one counts as if zeros followed. c has 2 Blocks blocks; with
+// Low those below 2^(Bits Blocks) alone, c modulo it. With Square b must be the same number as a:
+// products with i < k - i count twice, those with i > k - i are not made.
 //
-// Cycles: with n = Blocks, L = Lanes, and steps(k) = floor(hi / L) - floor(lo / L) + 1 for column k, where lo = max(0, k - n + 1) and hi = min(k, n - 1), or with Square
-// floor(k / 2): C = 1 + the sum of steps(k) for k < 2 n - 1; with Low the sum for k < n. For L = 1 that is n^2 + 1 and with Square n (n + 1) / 2 + 1.
-// The first block leaves 6 cycles after the first blocks of both operands are taken, the last one C + 5 cycles after, if no block is waited for, one a cycle suffices;
-// the next operands are taken from cycle C + 1 on. Where products begin and end follows from no number, only from lengths. Reset wipes the memories: for Blocks / Lanes + 1 cycles
-// nothing is taken.
+// Cycles: with n = Blocks, L = Lanes, and steps(k) = floor(hi / L) - floor(lo / L) + 1 for column
+// k, where lo = max(0, k - n + 1) and hi = min(k, n - 1), or with Square floor(k / 2): C = 1 + the
+// sum of steps(k) for k < 2 n - 1; with Low the sum for k < n. For L = 1 that is n^2 + 1 and with
+// Square n (n + 1) / 2 + 1. The first block leaves 6 cycles after the first blocks of both operands
+// are taken, the last one C + 5 cycles after, if no block is waited for, one a cycle suffices; the
+// next operands are taken from cycle C + 1 on. Where products begin and end follows from no number,
+// only from lengths. Reset wipes the memories: for Blocks / Lanes + 1 cycles nothing is taken.
 // Multipliers: Lanes, of Bits x Bits, with registers before and behind (of 32 bits 4 DSP48E1 each).
 module block_columns #(
     parameter int unsigned Bits   = 32,   // of a block
@@ -76,7 +82,8 @@ module block_columns #(
     logic [CountBits-1:0] column_q, row_q, row_last, next_row, a_need;
     logic a_here, b_here, here, step, column_end, last_column, move;
     assign last_column = column_q == CountBits'(Columns - 1);
-    // A column's steps go up in a and down in b: its own block of a is needed last, so that a may be a product that comes no faster.
+    // A column's steps go up in a and down in b: its own block of a is needed last, so that a may
+    // be a product that comes no faster.
     assign a_need      = 32'(row_q) * Lanes + Lanes - 1 < 32'(column_q) ? CountBits'(32'(row_q) * Lanes + Lanes - 1) : column_q;
     assign a_here      = a_done_q || (a_count_q > a_need && 32'(a_need) + 1 < Blocks);
     assign b_here      = b_done_q || (b_count_q > column_q && 32'(column_q) + 1 < Blocks);
@@ -112,7 +119,8 @@ module block_columns #(
     for (genvar r = 0; r < int'(Lanes); r++) begin : gen_bank
         logic [RowBits-1:0] b_row;
         logic a_error, b_error, unused;
-        // Lane l reads b in place column - row Lanes - l: this bank has that of the lane for which it is r modulo Lanes.
+        // Lane l reads b in place column - row Lanes - l: this bank has that of the lane for which
+        // it is r modulo Lanes.
         assign b_row  = RowBits'((32'(column_q) + Lanes - r) / Lanes - 1 - 32'(row_q));
         assign unused = a_error ^ b_error;
         ram_1r1w #(

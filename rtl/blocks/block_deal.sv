@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Numbers dealt in the order in which they come: the first one to taker 0, the next one to taker 1, and after the last taker's none is taken until a reset.
+// Numbers dealt in the order in which they come: the first one to taker 0, the next one to taker 1,
+// and after the last taker's none is taken until a reset.
 //
 // Latency 0. Data and last are the source's: whoever takes reads them there.
 module block_deal #(

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Division by a constant with one multiplication: floor(x / d) = floor((x M + down M) / 2^shift), the magic-number divider [GM94].
+// Division by a constant with one multiplication: floor(x / d) = floor((x M + down M) / 2^shift),
+// the magic-number divider [GM94].
 //
-// For x < 2^w choose shift, and M = ceil(2^shift / d) with down = 0 if (M d - 2^shift) 2^w <= 2^shift, or M = floor(2^shift / d) with down = 1 if (2^shift - M d) 2^w <= 2^shift;
-// for shift = w + log2(d) - 1, d not a power of two, one of the two always holds, as their remainders add up to d, and M has no more bits than x where d has
-// more than half of w less one. So numbers below n^2 are divided by n with x and M of as many blocks as n^2.
+// For x < 2^w choose shift, and M = ceil(2^shift / d) with down = 0 if (M d - 2^shift) 2^w <=
+// 2^shift, or M = floor(2^shift / d) with down = 1 if (2^shift - M d) 2^w <= 2^shift; for shift =
+// w + log2(d) - 1, d not a power of two, one of the two always holds, as their remainders add up to
+// d, and M has no more bits than x where d has more than half of w less one. So numbers below n^2
+// are divided by n with x and M of as many blocks as n^2.
 //
-// After a reset M comes, of at most Blocks blocks. Quotients have max(1, 2 Blocks - shift / Bits) blocks. With C as in block_columns the last block leaves C + 8 cycles after x's first
-// block is taken, if blocks come one a cycle: of 4096 bits by 2048 after 16 394 cycles. Multipliers: Lanes.
+// After a reset M comes, of at most Blocks blocks. Quotients have max(1, 2 Blocks - shift / Bits)
+// blocks. With C as in block_columns the last block leaves C + 8 cycles after x's first block is
+// taken, if blocks come one a cycle: of 4096 bits by 2048 after 16 394 cycles. Multipliers: Lanes.
 module block_divide #(
     parameter int unsigned Bits      = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks    = 128,
@@ -15,7 +19,8 @@ module block_divide #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    input  logic [ShiftBits-1:0] shift_i,      // these two belong to M: stable from its first block on offer to the next reset
+    // these two belong to M: stable from its first block on offer to the next reset
+    input  logic [ShiftBits-1:0] shift_i,
     input  logic                 down_i,
     input  logic                 set_valid_i,  // M
     output logic                 set_ready_o,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Paillier's encryption as block streams: c = (1 + m n) r^n mod n^2.
 //
-// After a reset the key comes, one number after the other: n^2, N' = -n^-2 mod R, R^2 mod n^2, R mod n^2 and n, for R = 2^(Bits Blocks). Then numbers r and m, a ciphertext of Blocks blocks for
-// each pair; r comes from a random source outside. m has at most Blocks / 2 blocks and counts modulo n: who validates votes is before this.
+// After a reset the key comes, one number after the other: n^2, N' = -n^-2 mod R, R^2 mod n^2, R
+// mod n^2 and n, for R = 2^(Bits Blocks). Then numbers r and m, a ciphertext of Blocks blocks for
+// each pair; r comes from a random source outside. m has at most Blocks / 2 blocks and counts
+// modulo n: who validates votes is before this.
 //
-// 1 + m n is made while the power begins and waits for it to end; it enters with the power's last product (block_power), whose cycles are those of an encryption:
-// neither r nor m decides when anything happens.
-// Multipliers: six times Lanes, and one.
+// 1 + m n is made while the power begins and waits for it to end; it enters with the power's last
+// product (block_power), whose cycles are those of an encryption: neither r nor m decides when
+// anything happens. Multipliers: six times Lanes, and one.
 module block_encryptor #(
     parameter int unsigned Bits   = 32,   // of a block
     parameter int unsigned Blocks = 128,  // of n^2, even, a multiple of Lanes, at least 2 Lanes
@@ -30,7 +32,8 @@ module block_encryptor #(
     input  logic            out_ready_i,
     output logic [Bits-1:0] out_block_o,
     output logic            out_last_o,
-    output logic [2:0]      mul_o         // multipliers' operands are read: of m n, and as in block_power
+    // multipliers' operands are read: of m n, and as in block_power
+    output logic [2:0]      mul_o
 );
     if (Blocks % 2 != 0) $error("block_encryptor: Blocks must be even");
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of two numbers by the generalised Karatsuba method [WP06]: Blocks (Blocks + 1) / 2 products of blocks, half of the grade-school ones, by one multiplier.
+// A product of two numbers by the generalised Karatsuba method [WP06]: Blocks (Blocks + 1) / 2
+// products of blocks, half of the grade-school ones, by one multiplier.
 //
 // With the diagonal products D_i = a_i b_i, column k is
 //
 //   sum of (a_i + a_j) (b_i + b_j) over i < j, i + j = k   -   sum of D_i over all i of the column   +   2 D_(k/2) if k is even,
 //
-// as a pair's product has both of its diagonal ones beside what is asked for. D_k is the first product of column k < n, kept in memory, and the sum of those of a column is a
-// running one: D_k comes in, from column n on D_(k-n) goes out.
+// as a pair's product has both of its diagonal ones beside what is asked for. D_k is the first
+// product of column k < n, kept in memory, and the sum of those of a column is a running one: D_k
+// comes in, from column n on D_(k-n) goes out.
 //
-// Operands as block_columns has them. Cycles: a column k < n = Blocks takes 1 + floor((k + 1) / 2), another below 2 n - 1 max(1, ceil(k / 2) - (k - n + 1)), and one cycle
-// follows: C = n (n + 1) / 2 + 2 together. The first block leaves 5 cycles after the first blocks of both operands are taken, the last one C + 4 cycles after (8262 for 4096 bits);
-// the next operands are taken from cycle C + 1 on. Reset wipes the memories: for Blocks + 1 cycles nothing is taken.
-// Multipliers: one of (Bits + 1) x (Bits + 1) (of 33 bits 4 DSP48E1).
+// Operands as block_columns has them. Cycles: a column k < n = Blocks takes 1 + floor((k + 1) / 2),
+// another below 2 n - 1 max(1, ceil(k / 2) - (k - n + 1)), and one cycle follows: C = n (n + 1) /
+// 2 + 2 together. The first block leaves 5 cycles after the first blocks of both operands are
+// taken, the last one C + 4 cycles after (8262 for 4096 bits); the next operands are taken from
+// cycle C + 1 on. Reset wipes the memories: for Blocks + 1 cycles nothing is taken. Multipliers:
+// one of (Bits + 1) x (Bits + 1) (of 33 bits 4 DSP48E1).
 module block_karatsuba #(
     parameter int unsigned Bits   = 32,  // of a block, at least 2
     parameter int unsigned Blocks = 128  // of an operand, at least 2
@@ -70,7 +74,8 @@ module block_karatsuba #(
     logic here, step, column_end, last_column, move, pair;
     assign last_column = column_q == CountBits'(2 * Blocks - 1);
     assign high        = diagonal_q ? column_q : column_q - low_q;
-    // Pairs there are while the lower place is below the higher one; a column without any has one step for nothing.
+    // Pairs there are while the lower place is below the higher one; a column without any has one
+    // step for nothing.
     assign pair        = !diagonal_q && !last_column && low_q < high;
     always_comb begin
         if (diagonal_q) column_end = column_q == '0;
@@ -136,7 +141,8 @@ module block_karatsuba #(
         end
     end
 
-    // ---- The pipeline: read, add, multiply, add to the column; diagonal products are read again when a column ends. ----
+    // ---- The pipeline: read, add, multiply, add to the column; diagonal products are read again
+    // when a column ends. ----
 
     typedef struct packed {
         logic valid;
@@ -146,7 +152,8 @@ module block_karatsuba #(
         logic upper;                      // column n or above
         logic even;
         logic zero;                       // column 0
-        logic [PlaceBits-1:0] place;      // of the diagonal product: of this column, or the one that goes out
+        // of the diagonal product: of this column, or the one that goes out
+        logic [PlaceBits-1:0] place;
     } tag_t;
     tag_t tag, tag_1_q, tag_2_q, tag_3_q;
     logic [PlaceBits-1:0] middle_1_q, middle_2_q;  // column / 2

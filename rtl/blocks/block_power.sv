@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Exponentiation as the election machine has it: x^e f mod N, by a streamer of squares and an accumulator side by side.
+// Exponentiation as the election machine has it: x^e f mod N, by a streamer of squares and an
+// accumulator side by side.
 //
-// The streamer makes x R of x and R^2, then squares without end: s_i = x^(2^i) R. The accumulator begins with R, the number 1 in Montgomery form, and multiplies, from the lowest bit of
-// e on, by s_i where the bit is 1 and by R where it is not: as many products, in the same cycles, whatever the bits. Its last product is by the plain number f, which takes R off
-// again: with f = 1 + m n and e = n that is Paillier's encryption without a product of its own.
+// The streamer makes x R of x and R^2, then squares without end: s_i = x^(2^i) R. The accumulator
+// begins with R, the number 1 in Montgomery form, and multiplies, from the lowest bit of e on, by
+// s_i where the bit is 1 and by R where it is not: as many products, in the same cycles, whatever
+// the bits. Its last product is by the plain number f, which takes R off again: with f = 1 + m n
+// and e = n that is Paillier's encryption without a product of its own.
 //
-// After a reset the constants come, one number after the other: N, N', R^2 mod N, R mod N and e. Of e all Bits bits of each of its blocks are looked at, zeros above included.
-// x and f are below R; x is asked for when the power begins, f when its last product does.
+// After a reset the constants come, one number after the other: N, N', R^2 mod N, R mod N and e. Of
+// e all Bits bits of each of its blocks are looked at, zeros above included. x and f are below R; x
+// is asked for when the power begins, f when its last product does.
 //
-// Cycles from x's first block's being taken to the last one's leaving, both included, if f is there: (E + 2) P + Blocks, for E bits of e and P = C + Blocks / Lanes + 20 cycles from square
-// to square, C as in block_columns: 8 702 378 for 4096 over 2048 bits with Lanes = 4. No number decides when anything happens.
-// Multipliers: six times Lanes.
+// Cycles from x's first block's being taken to the last one's leaving, both included, if f is
+// there: (E + 2) P + Blocks, for E bits of e and P = C + Blocks / Lanes + 20 cycles from square to
+// square, C as in block_columns: 8 702 378 for 4096 over 2048 bits with Lanes = 4. No number
+// decides when anything happens. Multipliers: six times Lanes.
 module block_power #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,
@@ -34,11 +39,14 @@ module block_power #(
     input  logic            out_ready_i,
     output logic [Bits-1:0] out_block_o,
     output logic            out_last_o,
-    output logic [1:0]      mul_o          // multipliers' operands are read: of the accumulator, of the streamer
+    // multipliers' operands are read: of the accumulator, of the streamer
+    output logic [1:0]      mul_o
 );
-    // ---- Constants: N and N' to both products; R once to begin with and once for bits that are 0. ----
+    // ---- Constants: N and N' to both products; R once to begin with and once for bits that
+    // are 0. ----
 
-    localparam int unsigned Square = 0, One = 1, Start = 2, Exponent = 3;  // those that are repeated here
+    // those that are repeated here
+    localparam int unsigned Square = 0, One = 1, Start = 2, Exponent = 3;
     logic [4:0] deal_valid, deal_ready;
     logic [1:0] both_valid, both_ready, one_valid, one_ready;
     logic both_in_ready, one_in_ready;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A constant as a stream: takes one number after a reset, and then gives it again and again.
 //
-// Of a number longer than Blocks blocks the higher ones are left out. Another number needs a reset, which wipes the memory: for Blocks + 1 cycles nothing is taken.
-// Latency 3 cycles from the last block's taking to the first block; then a block every cycle.
+// Of a number longer than Blocks blocks the higher ones are left out. Another number needs a reset,
+// which wipes the memory: for Blocks + 1 cycles nothing is taken. Latency 3 cycles from the last
+// block's taking to the first block; then a block every cycle.
 module block_repeat #(
     parameter int unsigned Bits   = 32,  // of a block
     parameter int unsigned Blocks = 128  // that there is room for, at least 2

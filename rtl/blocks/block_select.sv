@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The lowest bits of a number: x modulo 2^count.
 //
-// Of a number of n blocks min(n, max(1, count / Bits rounded up)) are given; the others are taken and thrown away. Latency 1 cycle, a block every cycle.
+// Of a number of n blocks min(n, max(1, count / Bits rounded up)) are given; the others are taken
+// and thrown away. Latency 1 cycle, a block every cycle.
 module block_select #(
     parameter int unsigned Bits      = 32,  // of a block, at least 2
     parameter int unsigned CountBits = 14
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    input  logic [CountBits-1:0] count_i,      // stable from a number's first block on offer until its last one has left
+    // stable from a number's first block on offer until its last one has left
+    input  logic [CountBits-1:0] count_i,
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
     input  logic [Bits-1:0]      in_block_i,
@@ -20,7 +22,8 @@ module block_select #(
 );
     if (Bits < 2 || CountBits < 1) $error("block_select: Bits must be at least 2, CountBits at least 1");
 
-    // Bits that are still to come, of this block on: all that remains in the last block that is given.
+    // Bits that are still to come, of this block on: all that remains in the last block that is
+    // given.
     logic first_q, given_q, given, last, keep_ready, transfer;
     logic [CountBits-1:0] left_q, left;
     logic [Bits-1:0] mask;

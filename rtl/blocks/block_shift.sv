@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A number shifted by any count of bits: to the right, x / 2^amount rounded down, or with Left x 2^amount.
+// A number shifted by any count of bits: to the right, x / 2^amount rounded down, or with Left x
+// 2^amount.
 //
-// Of a number of n blocks, whole blocks of the amount are left out at the low end, and max(n - amount / Bits, 1) blocks given; to the left that many blocks of zeros
-// come first, and one more block than the number has after them.
-// Latency: to the right, a block leaves 1 cycle after the one above it is taken, and the last one a cycle later; to the left a block leaves 1 cycle after it
-// is taken. A block every cycle, to the right but for one of every number.
+// Of a number of n blocks, whole blocks of the amount are left out at the low end, and max(n -
+// amount / Bits, 1) blocks given; to the left that many blocks of zeros come first, and one more
+// block than the number has after them. Latency: to the right, a block leaves 1 cycle after the one
+// above it is taken, and the last one a cycle later; to the left a block leaves 1 cycle after it is
+// taken. A block every cycle, to the right but for one of every number.
 module block_shift #(
     parameter int unsigned Bits       = 32,  // of a block, at least 2
     parameter int unsigned Left       = 0,   // 1: to the left
@@ -12,7 +14,8 @@ module block_shift #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    input  logic [AmountBits-1:0] amount_i,     // stable from a number's first block on offer until its last one has left
+    // stable from a number's first block on offer until its last one has left
+    input  logic [AmountBits-1:0] amount_i,
     input  logic                  in_valid_i,
     output logic                  in_ready_o,
     input  logic [Bits-1:0]       in_block_i,
@@ -25,7 +28,8 @@ module block_shift #(
     if (Bits < 2 || AmountBits < 1) $error("block_shift: Bits must be at least 2, AmountBits at least 1");
     if (Left > 1) $error("block_shift: Left is 0 or 1");
 
-    // How far down the block above and the one that is held are moved, together: to the left by what is missing to a whole block.
+    // How far down the block above and the one that is held are moved, together: to the left by
+    // what is missing to a whole block.
     localparam int unsigned DownBits = $clog2(Bits + 1);
     logic [AmountBits-1:0] whole;
     logic [DownBits-1:0] part, down;
@@ -34,7 +38,9 @@ module block_shift #(
     assign down  = Left == 1 ? DownBits'(Bits) - part : part;
 
     typedef enum logic [1:0] {
-        Skip,   // blocks that are left out, or zeros that come first, and then the number's first block that counts
+        // blocks that are left out, or zeros that come first, and then the number's first block
+        // that counts
+        Skip,
         Inner,
         Flush
     } state_e;
@@ -44,7 +50,8 @@ module block_shift #(
     logic [2*Bits-1:0] both;
     logic step_valid, step_ready, take, move, skipping;
 
-    // Whether a block leaves, and whether one is taken. A number begins with its first block: before it, amount_i decides nothing.
+    // Whether a block leaves, and whether one is taken. A number begins with its first block:
+    // before it, amount_i decides nothing.
     assign skipping = state_q == Skip && count_q != whole;
     always_comb begin
         step_valid = in_valid_i;

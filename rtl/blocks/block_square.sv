@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The square of a number: Blocks (Blocks + 1) / 2 products of blocks, Lanes of them a cycle at most.
+// The square of a number: Blocks (Blocks + 1) / 2 products of blocks, Lanes of them a cycle at
+// most.
 //
-// Bounds, cycles and multipliers: block_columns. Of 4096 bits, from the first block's taking to the last one's leaving, 8262 cycles with one multiplier of 32 bits.
+// Bounds, cycles and multipliers: block_columns. Of 4096 bits, from the first block's taking to the
+// last one's leaving, 8262 cycles with one multiplier of 32 bits.
 module block_square #(
     parameter int unsigned Bits   = 32,   // of a block, and the others as in block_columns
     parameter int unsigned Blocks = 128,

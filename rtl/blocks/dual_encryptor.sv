@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Paillier's encryption in dual numbers, two votes at a time: c = (1 + m n) r^n mod n^2, or with a comb c = (1 + m n) h^a mod n^2.
+// Paillier's encryption in dual numbers, two votes at a time: c = (1 + m n) r^n mod n^2, or with a
+// comb c = (1 + m n) h^a mod n^2.
 //
-// The multiplier (coproc_core_dual) has half as many DSP blocks as its words have products (Fold), and takes the products of two powers in turns, so that it never waits for a result of its
-// own. Two encryptions are what the redundancy check needs; they share nothing but the key.
+// The multiplier (coproc_core_dual) has half as many DSP blocks as its words have products (Fold),
+// and takes the products of two powers in turns, so that it never waits for a result of its own.
+// Two encryptions are what the redundancy check needs; they share nothing but the key.
 //
 //   Teeth = 0   r^n by fixed windows of four bits of n, which is public. Numbers come in pairs r, m. Entries are powers r^0 to r^15 of each vote.
 //   Teeth > 0   h^a for a base whose comb comes with the key, a secret exponent of Exponent bits: Columns = ceil(Exponent / Teeth) times a square and a product by the entry that the column's bits
 //               name. Numbers come in pairs a, m. All entries are read for every product, digit by digit, and one of them is kept.
 //
-// After a reset the key comes, one number after the other, in as many blocks as are said: n (N / 32), n^2 and y = n 2^(N + 16 (D+1) + 3) mod n^2 (2 N / 32 each), mt (N / 32) and
-// u (ceil(16 (D+1) / 32)) of dual_row; then dual numbers of Digits blocks, each a digit of the high part and, in the lower half, one of the low part: R^1 (1 in Montgomery form), R^3 and
-// 2^N for Teeth = 0, or the comb's 2^Teeth entries in Montgomery form. Then pairs of numbers, twice: r of N / 32 blocks or a of ceil(Exponent / 32), m < n of N / 32; two ciphertexts of
-// 2 N / 32 blocks answer. A number of another length is taken for what its blocks make of it.
+// After a reset the key comes, one number after the other, in as many blocks as are said: n (N /
+// 32), n^2 and y = n 2^(N + 16 (D+1) + 3) mod n^2 (2 N / 32 each), mt (N / 32) and u (ceil(16 (D+1)
+// / 32)) of dual_row; then dual numbers of Digits blocks, each a digit of the high part and, in the
+// lower half, one of the low part: R^1 (1 in Montgomery form), R^3 and 2^N for Teeth = 0, or the
+// comb's 2^Teeth entries in Montgomery form. Then pairs of numbers, twice: r of N / 32 blocks or a
+// of ceil(Exponent / 32), m < n of N / 32; two ciphertexts of 2 N / 32 blocks answer. A number of
+// another length is taken for what its blocks make of it.
 //
-// Cycles: with J = Digits + D + 2, products of the multiplier take 3 Fold J cycles, squares 2 Fold J; for two votes (N / 4 - 1) (4 squares and a product) and some 20 products, twice,
-// or Columns - 1 times a square and a product, twice: docs/explanation/block-streams.md has the
-// numbers. Neither vote nor randomness decides when anything happens, nor how often.
-// Multipliers: those of dual_row, W = 16.
+// Cycles: with J = Digits + D + 2, products of the multiplier take 3 Fold J cycles, squares 2 Fold
+// J; for two votes (N / 4 - 1) (4 squares and a product) and some 20 products, twice, or Columns -
+// 1 times a square and a product, twice: docs/explanation/block-streams.md has the numbers. Neither
+// vote nor randomness decides when anything happens, nor how often. Multipliers: those of dual_row,
+// W = 16.
 module dual_encryptor #(
     parameter int unsigned N        = 2048,  // bits of n, a multiple of 32, at least 64
     parameter int unsigned Teeth    = 0,     // of a comb, 1 to 8; 0: none
@@ -60,7 +66,8 @@ module dual_encryptor #(
     localparam int unsigned Shift = 33;
     localparam int unsigned Given = Teeth > 0 ? Entries : 3;  // that come with the key
     localparam int unsigned SetBits = $clog2(Given + 6);
-    localparam int unsigned Rounds = Teeth > 0 ? (Exponent + Teeth - 1) / Teeth : N / 4;  // columns, or windows
+    // columns, or windows
+    localparam int unsigned Rounds = Teeth > 0 ? (Exponent + Teeth - 1) / Teeth : N / 4;
     localparam int unsigned RoundBits = $clog2(Rounds + 1);
     localparam int unsigned ABits = Teeth > 0 ? Teeth * Rounds + 32 : 32;
 
@@ -102,7 +109,8 @@ module dual_encryptor #(
     logic [95:0] unit;
     assign unit = UnitBits > 64 ? unit_q : UnitBits > 32 ? unit_q >> 32 : unit_q >> 64;
 
-    // ---- What is to be done: one operation after the other, each for vote 0 and then for vote 1. ----
+    // ---- What is to be done: one operation after the other, each for vote 0 and then for
+    // vote 1. ----
 
     typedef enum logic [2:0] {
         Enter,   // x = x / R
@@ -220,7 +228,8 @@ module dual_encryptor #(
     end
     assign set_ready_o = &wiped && !set_done;
 
-    // An operation's entry is read as soon as it is the next one; as long as entries are still stored, when its x is there.
+    // An operation's entry is read as soon as it is the next one; as long as entries are still
+    // stored, when its x is there.
     logic start_read;
     assign start_read = running_q && needs_y && !reading_q && !read_1_q && !read_2_q && !y_here_q && (here_q[vote_q] || kind_q == Entry) && !issue && !load_x;
     always_ff @(posedge clk_i) begin
@@ -332,10 +341,12 @@ module dual_encryptor #(
         .r_o        (result)
     );
 
-    // ---- x of both votes: from the multiplier or an entry; it turns once round while an entry is stored, and leaves block by block. ----
+    // ---- x of both votes: from the multiplier or an entry; it turns once round while an entry is
+    // stored, and leaves block by block. ----
 
     localparam logic [IndexBits-1:0] LastIndex = IndexBits'(Digits - 1);
-    logic [1:0] keep_q, leave_q, waits_q;  // the result under way becomes an entry, is a ciphertext; a result waits to be stored
+    // the result under way becomes an entry, is a ciphertext; a result waits to be stored
+    logic [1:0] keep_q, leave_q, waits_q;
     logic store_end;
     assign store_end = store_q && store_index_q == LastIndex;
     for (genvar v = 0; v < 2; v++) begin : gen_x

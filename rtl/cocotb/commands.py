@@ -1,4 +1,6 @@
-"""Tests of the co-processor alone: every command with python-paillier's results, groups, the comb, and what is refused."""
+"""Tests of the co-processor alone: every command with python-paillier's results, groups, the comb,
+and what is refused.
+"""
 
 import cocotb
 from cocotb.triggers import ClockCycles
@@ -29,7 +31,9 @@ def comb(system, base, length):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def every_operation_is_python_pailliers(dut):
-    """Encryption, re-randomisation, sums, products by plain numbers and decryption, under pressure."""
+    """Encryption, re-randomisation, sums, products by plain numbers and decryption, under
+    pressure.
+    """
     device = await Device.start(dut, pressure=30)
     system = device.system
     await answered(device, [system.encrypt(), system.power(2 * system.n_bits), system.multiply(), system.decrypt()])
@@ -38,7 +42,9 @@ async def every_operation_is_python_pailliers(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def groups_add_up(dut):
-    """Ciphertexts dealt to groups in any order: the totals decrypt to the groups' sums, and a group is empty after its total."""
+    """Ciphertexts dealt to groups in any order: the totals decrypt to the groups' sums, and a group
+    is empty after its total.
+    """
     device = await Device.start(dut, pressure=20)
     system = device.system
     sums, totals, commands = {}, {}, []
@@ -105,7 +111,9 @@ async def an_exponent_comes_in_pieces(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def what_cannot_be_is_refused_alone(dut):
-    """Each with its code and without a result, between commands that are carried out; nothing is computed of it."""
+    """Each with its code and without a result, between commands that are carried out; nothing is
+    computed of it.
+    """
     device = await Device.start(dut, pressure=20)
     system = device.system
     n, square, groups = system.n, system.square, system.group_count
@@ -136,7 +144,9 @@ async def what_cannot_be_is_refused_alone(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_bad_modulus_is_told(dut):
-    """An even one, and one of another length; a key without its secret exponent does not decrypt."""
+    """An even one, and one of another length; a key without its secret exponent does not
+    decrypt.
+    """
     device = await Device.start(dut, loaded=False)
     system = device.system
     good = {number: (value, bits) for number, value, bits in system.constants()}
@@ -153,7 +163,9 @@ async def a_bad_modulus_is_told(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def what_waits_outside_is_not_lost(dut):
-    """Nobody takes answers: the device fills up and stops taking beats, and then every answer comes."""
+    """Nobody takes answers: the device fills up and stops taking beats, and then every answer
+    comes.
+    """
     device = await Device.start(dut)
     system = device.system
     items = [system.multiply() for _ in range(8 * system.contexts)]

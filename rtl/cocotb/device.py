@@ -1,4 +1,6 @@
-"""A device behind cocotbext-axi: its ports, registers and packets as docs/reference/registers.md has them."""
+"""A device behind cocotbext-axi: its ports, registers and packets as docs/reference/registers.md
+has them.
+"""
 
 import itertools
 import random
@@ -68,10 +70,14 @@ NAMES += [f"m_axi_{name}" for name in FULL]
 
 
 class Ports:
-    """A top's ports by the names that buses give them, whatever suffix they have: `axil_awaddr_i` is `axil_awaddr` here."""
+    """A top's ports by the names that buses give them, whatever suffix they have: `axil_awaddr_i`
+    is `axil_awaddr` here.
+    """
 
     def __init__(self, dut):
-        """Asks for each port by its name: a list of all would give Verilator's copies inside the top, which nothing reads."""
+        """Asks for each port by its name: a list of all would give Verilator's copies inside the
+        top, which nothing reads.
+        """
         self._log, self._name = dut._log, dut._name
         for name in NAMES:
             there = [
@@ -123,7 +129,9 @@ class Device:
 
     @classmethod
     async def start(cls, dut, *, loaded=True, pressure=0):
-        """A device after its reset, known and, if asked, with a key; then under random pauses on every channel."""
+        """A device after its reset, known and, if asked, with a key; then under random pauses on
+        every channel.
+        """
         self = cls(dut)
         cocotb.start_soon(Clock(self.clock, 10, units="ns").start())
         cocotb.start_soon(self.watch())
@@ -154,7 +162,9 @@ class Device:
             channel.set_pause_generator(pauses(1000 * cocotb.RANDOM_SEED + seed, share))
 
     async def watch(self):
-        """Fails the test when the device withdraws or changes a beat that was not taken, in reset too."""
+        """Fails the test when the device withdraws or changes a beat that was not taken, in reset
+        too.
+        """
         waiting = None
         while True:
             await RisingEdge(self.clock)

@@ -1,4 +1,6 @@
-"""Tests of the accelerator of encryption over the integers alone: encryptions by the definition, bad numbers, a silent memory."""
+"""Tests of the accelerator of encryption over the integers alone: encryptions by the definition,
+bad numbers, a silent memory.
+"""
 
 import cocotb
 from cocotb.triggers import ClockCycles
@@ -73,7 +75,9 @@ async def an_encryption_by_cmnt_is_that_of_the_definition(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def what_is_wrong_with_numbers_is_said(dut):
-    """A modulus without its top bit, coefficients that are too long, a scratch that is too short: the error, and a scratch of zeros."""
+    """A modulus without its top bit, coefficients that are too long, a scratch that is too short:
+    the error, and a scratch of zeros.
+    """
     device = await Device.start(dut)
     system = device.system
     found = case(device, quadratic=False)

@@ -67,7 +67,9 @@ def encrypt_block(keys, block):
 
 
 def element(seed, index, bits):
-    """The number that an element of a compressed key is made from: word 8 t + s of its stream is word t of segment s."""
+    """The number that an element of a compressed key is made from: word 8 t + s of its stream is
+    word t of segment s.
+    """
     words = -(-bits // WORD)
     segment = -(-words // LANES)
     keys = round_keys(seed)
@@ -91,7 +93,9 @@ class Encryption:
 
 
 def encryption(generator, seed, *, quadratic, bits=700, elements=2, coefficient=40, correction=90, noise=50):
-    """An encryption by CNT, or by CMNT, of a bit that the noise decides; a number is what m + 2 R + 2 sum of b A is modulo A_0."""
+    """An encryption by CNT, or by CMNT, of a bit that the noise decides; a number is what m + 2 R +
+    2 sum of b A is modulo A_0.
+    """
     a_0 = generator.getrandbits(bits) | 1 << bits - 1 | 1
     count = 2 * elements if quadratic else elements
     deltas = [generator.getrandbits(correction) for _ in range(count)]

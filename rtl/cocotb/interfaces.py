@@ -1,4 +1,6 @@
-"""Both ends of the serial peripheral interface of rtl/links with models that no one here wrote: cocotbext-spi."""
+"""Both ends of the serial peripheral interface of rtl/links with models that no one here wrote:
+cocotbext-spi.
+"""
 
 import random
 
@@ -62,7 +64,8 @@ async def the_peripheral_answers(dut):
             data = bytes(random.sample(range(256), 20))
             await controller.write(data, burst=burst)
             heard = bytes(await controller.read(len(data)))
-            # A frame's first answer is chosen before a byte of it was heard, and each byte of a frame's before the next.
+            # A frame's first answer is chosen before a byte of it was heard, and each byte of a
+            # frame's before the next.
             assert heard == bytes([last, *data[:-1]]), (rate, burst)
             last = data[-1]
     assert not faults

@@ -1,8 +1,10 @@
-"""Tests each top, serial lines and peripheral interfaces with cocotb, cocotbext-axi, -uart and -spi, models that no one here wrote.
+"""Tests each top, serial lines and peripheral interfaces with cocotb, cocotbext-axi, -uart and
+-spi, models that no one here wrote.
 
 Usage: run.py [--seed N] [TOP...]
 
-Verilator compiles the tops, at their smallest sizes, into target/cocotb. Nothing is printed of a test that passes but its name.
+Verilator compiles the tops, at their smallest sizes, into target/cocotb. Nothing is printed of a
+test that passes but its name.
 """
 
 import argparse
@@ -17,7 +19,8 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PRIMES = (59, 47, 37)
-# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters; a hyphen parts forms of one top.
+# Each top by its wrapper with the port names of vendors' tools (rtl/ip), and its parameters; a
+# hyphen parts forms of one top.
 TOPS = {
     "mesa": {"N": 64, "Stages": 1, "StreamBits": 32},
     "mesa_dual": {"N": 64, "Lanes": 1, "W": 16, "StreamBits": 32},
@@ -72,7 +75,9 @@ def missing():
 
 
 def sources(name):
-    """The wrapper, packages, and the assertions that are bound to the top: other modules are found by their names."""
+    """The wrapper, packages, and the assertions that are bound to the top: other modules are found
+    by their names.
+    """
     rtl = ROOT / "rtl"
     if name in PARTS:
         return [rtl / "tests" / "designs" / f"{name}.sv"]

@@ -1,4 +1,6 @@
-"""What each device computes, in plain Python from its page in docs and docs/reference/registers.md: nothing here is the driver's."""
+"""What each device computes, in plain Python from its page in docs and docs/reference/registers.md:
+nothing here is the driver's.
+"""
 
 import dataclasses
 import itertools
@@ -14,7 +16,9 @@ def words_of(value, bits):
 
 
 def is_prime(number):
-    """Whether a number below 2^64 is prime (Miller and Rabin, with the bases that decide it there)."""
+    """Whether a number below 2^64 is prime (Miller and Rabin, with the bases that decide it
+    there).
+    """
     bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
     if number < 2 or any(number % base == 0 for base in bases):
         return number in bases
@@ -30,7 +34,9 @@ def is_prime(number):
 
 
 def key_primes(generator, bits):
-    """Two primes whose product has so many bits and is no multiple of a factor of (p - 1)(q - 1)."""
+    """Two primes whose product has so many bits and is no multiple of a factor of (p - 1)(q -
+    1).
+    """
     while True:
         p, q = (generator.getrandbits(bits // 2) | 3 << bits // 2 - 2 | 1 for _ in range(2))
         if p != q and is_prime(p) and is_prime(q) and (p - 1) % q and (q - 1) % p:
@@ -38,7 +44,9 @@ def key_primes(generator, bits):
 
 
 def subgroup_prime(generator, bits, short_bits):
-    """A prime of so many bits, its two highest set, and a prime of short_bits bits that divides half of it."""
+    """A prime of so many bits, its two highest set, and a prime of short_bits bits that divides
+    half of it.
+    """
     while True:
         order = generator.getrandbits(short_bits) | 1 << short_bits - 1 | 1
         if not is_prime(order):
@@ -70,7 +78,9 @@ class Key:
         self.private = phe.PaillierPrivateKey(self.public, self.p, self.q)
 
     def merged(self, prime, other, exponent, bits):
-        """`t 2^bits mod n`: t is 0 modulo the other prime, and takes L(c^exponent) to the plaintext modulo this one."""
+        """`t 2^bits mod n`: t is 0 modulo the other prime, and takes L(c^exponent) to the plaintext
+        modulo this one.
+        """
         # For g = n + 1: L(g^exponent mod prime^2) = exponent other mod prime.
         t = pow(exponent * other, -1, prime) * other * pow(other, -1, prime)
         return t * 2**bits % self.n
@@ -95,7 +105,8 @@ class Decryptor:
             if orders[0] != orders[1] and (primes[0] - 1) % primes[1] and (primes[1] - 1) % primes[0]:
                 break
         self.key = Key(*primes)
-        #: The exponents of p and of q, and the length that both have at most: of the whole groups, or of subgroups.
+        #: The exponents of p and of q, and the length that both have at most: of the whole groups,
+        #: or of subgroups.
         self.is_short = seed % 2 == 1
         pairs = list(zip(primes, orders, strict=True))
         self.exponents = [2 * order if self.is_short else prime - 1 for prime, order in pairs]
@@ -108,8 +119,10 @@ class Decryptor:
         self.turn = itertools.count()
 
     def item(self):
-        """A ciphertext, and its plaintext: the corner cases first. Every fourth is of a foreign subgroup, by turns
-        modulo both primes, modulo p and modulo q."""
+        """A ciphertext, and its plaintext: the corner cases first.
+
+        Every fourth is of a foreign subgroup, by turns modulo both primes, modulo p and modulo q.
+        """
         n, p, q = self.key.n, self.key.p, self.key.q
         plaintext = next(self.corners, None)
         if plaintext is None:
@@ -161,8 +174,8 @@ class Mesa(Decryptor):
     def segments(self):
         """The word STEPS, and for each bit of an exponent its place in the constant.
 
-        A stage but the last has ceil((N/2 + 1) / Stages) places, the last one the rest, and takes some of them from
-        the top. Below them stands the next stage's first bit once more.
+        A stage but the last has ceil((N/2 + 1) / Stages) places, the last one the rest, and takes
+        some of them from the top. Below them stands the next stage's first bit once more.
         """
         half = self.n_bits // 2
         width = -(-(half + 1) // self.stages)
@@ -234,7 +247,9 @@ class ResidueBank:
 
 
 class Coproc:
-    """The co-processor: commands with both operands, and what each answers, from docs/explanation/coproc.md."""
+    """The co-processor: commands with both operands, and what each answers, from
+    docs/explanation/coproc.md.
+    """
 
     identity = b"COPR"
     branches = 1
@@ -306,7 +321,9 @@ class Coproc:
         return self.command(self.MULTIPLY, x, y, result=result)
 
     def power(self, length=24):
-        """Multiplies what a ciphertext holds by a plain number, of which only the low bits count."""
+        """Multiplies what a ciphertext holds by a plain number, of which only the low bits
+        count.
+        """
         (x, a), y = self.ciphertext(), self.generator.getrandbits(2 * self.n_bits)
         result = pow(x, y % 2**length, self.square)
         assert self.key.private.raw_decrypt(result) == a * (y % 2**length) % self.n
@@ -339,12 +356,16 @@ class Coproc:
         return next(self.turn)()
 
     def quiet(self, items):
-        """Cycles within which so many items are answered, at twice the time of powers of n, the one after the other."""
+        """Cycles within which so many items are answered, at twice the time of powers of n, the one
+        after the other.
+        """
         return 4000 + 2 * (items + 2) * (2 * self.n_bits + 40) * (self.interval + 40)
 
 
 class Dghv:
-    """The accelerator of encryption over the integers: commands, from the head of rtl/dghv/dghv_control.sv, and what each answers."""
+    """The accelerator of encryption over the integers: commands, from the head of
+    rtl/dghv/dghv_control.sv, and what each answers.
+    """
 
     identity = b"DGHV"
     branches = 1

@@ -1,4 +1,6 @@
-"""The tests of every top, with models that no one here wrote (cocotbext-axi) and oracles that are none of the driver's (systems.py)."""
+"""The tests of every top, with models that no one here wrote (cocotbext-axi) and oracles that are
+none of the driver's (systems.py).
+"""
 
 import random
 
@@ -144,7 +146,9 @@ async def items_are_answered_in_order(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def every_channel_pauses(dut):
-    """The same with pauses at random on every channel of both streams and the bus, while registers are read and written."""
+    """The same with pauses at random on every channel of both streams and the bus, while registers
+    are read and written.
+    """
     device = await Device.start(dut, pressure=40)
 
     talking = cocotb.start_soon(device.converse([2, 0, 1, 0, 0, 3]))
@@ -157,7 +161,9 @@ async def every_channel_pauses(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def constants_are_checked(dut):
-    """KEY_CHECK follows each word, tells a wrong one, and is cleared; words are refused while something is in flight."""
+    """KEY_CHECK follows each word, tells a wrong one, and is cleared; words are refused while
+    something is in flight.
+    """
     device = await Device.start(dut, loaded=False)
     constants = list(device.system.constants())
     if constants:
@@ -195,7 +201,9 @@ async def constants_are_checked(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def interrupts(dut):
-    """Each cause raises its bit, which stays until it is cleared; the pin follows what is enabled."""
+    """Each cause raises its bit, which stays until it is cleared; the pin follows what is
+    enabled.
+    """
     device = await Device.start(dut)
     await device.write(INTERRUPT, 7)
     assert not int(device.irq.value)
@@ -245,7 +253,9 @@ async def foreign_packets_are_discarded(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def broken_packets_are_never_answered_as_whole(dut):
-    """Where the end is not where the header says, the answer has another length, ERROR says so, and the next packet is right."""
+    """Where the end is not where the header says, the answer has another length, ERROR says so, and
+    the next packet is right.
+    """
     device = await Device.start(dut, pressure=20)
     beat, items = device.system.stream_bits // 8, device.items(2)
     whole = device.packet(items)[0]
@@ -291,7 +301,9 @@ async def a_flush_in_mid_packet_leaves_nothing_behind(dut):
 
 @cocotb.test(timeout_time=LONGEST, timeout_unit="us")
 async def a_flush_ends_the_answer_that_has_begun(dut):
-    """A beat on offer stays until it is taken, and a packet that has begun ends with `tlast`, of another length than it says."""
+    """A beat on offer stays until it is taken, and a packet that has begun ends with `tlast`, of
+    another length than it says.
+    """
     device = await Device.start(dut)
     for taken in (0, 1, 2, 3):
         packet, expected = device.packet(device.items(2))

@@ -2,20 +2,26 @@
 // The Paillier co-processor: every operation with a public key, and the power of a decryption, on
 // multipliers modulo n^2 (docs/explanation/coproc.md).
 //
-// Commands come in packets, are carried out several at a time from a memory of whole numbers in block RAM (coproc_sequencer), and are answered in their order.
-// A product takes a multiplier Interval cycles, a square of dual numbers two thirds of that; a power of l bits is 17 + 5 ceil(l / 4) + 1 products (of dual numbers one more),
-// of the comb 1 + 2 ceil(l / Teeth) + 1.
+// Commands come in packets, are carried out several at a time from a memory of whole numbers in
+// block RAM (coproc_sequencer), and are answered in their order. A product takes a multiplier
+// Interval cycles, a square of dual numbers two thirds of that; a power of l bits is 17 + 5 ceil(l
+// / 4) + 1 products (of dual numbers one more), of the comb 1 + 2 ceil(l / Teeth) + 1.
 module coproc #(
-    parameter int unsigned N          = 1024,  // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
-    parameter int unsigned Core       = 0,     // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual numbers (dual_mul)
+    // bits of n, a multiple of 32, 64 to 4096: n has exactly so many
+    parameter int unsigned N          = 1024,
+    // which multipliers: 0 digit and word (mont_mul_cios), 1 large digits (mont_mul_digit), 2 dual
+    // numbers (dual_mul)
+    parameter int unsigned Core       = 0,
     parameter int unsigned Cores      = 1,     // how many side by side, 1 to 16
     parameter int unsigned Contexts   = 4,     // commands at work, 2, 4, 8 or 16
     parameter int unsigned Groups     = 64,    // running products, a power of two, 2 to 32768
     parameter int unsigned Teeth      = 4,     // of the comb, 4 or 8
     parameter int unsigned W          = 17,    // of cores 0 and 2: bits of a digit, 4 to 32
     parameter int unsigned V          = 24,    // bits of a word, W to 2 W - 1, of core 2 to 4095
-    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6, of core 2 to 4
-    parameter int unsigned Digit      = 256,   // of core 1: bits of a digit, a multiple of Width, at most 4095
+    // delay of a digit of the quotient, 2 to 6, of core 2 to 4
+    parameter int unsigned D          = 2,
+    // of core 1: bits of a digit, a multiple of Width, at most 4095
+    parameter int unsigned Digit      = 256,
     parameter int unsigned Width      = 128,   // bits of a word, a multiple of Tile
     parameter int unsigned Tile       = 16,    // bits of a multiplier's factors
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32
@@ -60,7 +66,8 @@ module coproc #(
     localparam int unsigned Numbers = Contexts * 32 + 2 ** Teeth + Groups;
     localparam int unsigned AddressBits = $clog2(Numbers);
     localparam int unsigned TagBits = AddressBits + ContextBits;
-    // What the cores make of the modulus: bits of the constant that they reduce by, of a number, of R and of S, and the cycles of a product.
+    // What the cores make of the modulus: bits of the constant that they reduce by, of a number, of
+    // R and of S, and the cycles of a product.
     localparam bit Large = Core == 1;
     localparam bit Dual = Core == 2;
     localparam int unsigned Steps = (2 * N + 2 + W - 1) / W + D + 2;
@@ -356,7 +363,8 @@ module coproc #(
     logic [NumBits-1:0] number, constant_number, a, b;
     logic square_of, enter;
 
-    // A constant as a number: the parts of a dual one are not negative, and have N bits in their region.
+    // A constant as a number: the parts of a dual one are not negative, and have N bits in their
+    // region.
     if (Dual) begin : gen_dual_constant
         assign constant_number = {OpBits'(constant[2*N-1:N]), OpBits'(constant[N-1:0])};
     end else begin : gen_plain_constant

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A multiplier of the co-processor: products of numbers in Montgomery form on mont_mul_cios, and the way out of that form.
+// A multiplier of the co-processor: products of numbers in Montgomery form on mont_mul_cios, and
+// the way out of that form.
 //
 //   a b / R mod M, or on the way out (in_leave_i) a b / (R S) mod M below M,  S = 2^(W (D+1)).
 //
-// A product is below 2 M' if a and b are (mont_mul_cios, for a modulus of 2 N bits). On the way out b is below M, so that the product is below M' + M / 2; S steps of
-// radix-2 reduction (mont_mul_radix2, with the factor 1) leave less than 2 M, and cond_sub less
-// than M: proof in docs/explanation/coproc.md.
+// A product is below 2 M' if a and b are (mont_mul_cios, for a modulus of 2 N bits). On the way out
+// b is below M, so that the product is below M' + M / 2; S steps of radix-2 reduction
+// (mont_mul_radix2, with the factor 1) leave less than 2 M, and cond_sub less than M: proof in
+// docs/explanation/coproc.md.
 //
-// Results carry the tag of their operands; those on the way out may be overtaken by products. A product every Interval cycles; on the way out one every
-// 2 N / 64 + 4 or S's W (D+1) + 4 cycles, whichever is more, if that is more. No number decides when anything happens.
+// Results carry the tag of their operands; those on the way out may be overtaken by products. A
+// product every Interval cycles; on the way out one every 2 N / 64 + 4 or S's W (D+1) + 4 cycles,
+// whichever is more, if that is more. No number decides when anything happens.
 module coproc_core_cios #(
     parameter int unsigned N       = 1024,  // bits of n, at least W; the modulus M has up to 2 N
     parameter int unsigned W       = 17,    // bits of a digit, as in mont_mul_cios

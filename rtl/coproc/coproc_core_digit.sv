@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A multiplier of the co-processor, after the paper's: products by large digits (mont_mul_digit), and the way out of Montgomery form.
+// A multiplier of the co-processor, after the paper's: products by large digits (mont_mul_digit),
+// and the way out of Montgomery form.
 //
 //   r = a b / R mod M < 2 M, or on the way out (in_leave_i) the same below M,   R = 2^(Digit ceil((2 N + 3) / Digit)) > 8 M,
 //
-// for a b < R M: a < 4 M and b < 2 M, such as the sum of a product and a number below M, or any number by one below M. On the way out cond_sub takes M off if the product is not below it.
+// for a b < R M: a < 4 M and b < 2 M, such as the sum of a product and a number below M, or any
+// number by one below M. On the way out cond_sub takes M off if the product is not below it.
 //
-// Results carry the tag of their operands; those on the way out may be overtaken by products. A product every Step cycles (digit_product), whatever way it goes, if results are
-// taken in that time. No number decides when anything happens.
+// Results carry the tag of their operands; those on the way out may be overtaken by products. A
+// product every Step cycles (digit_product), whatever way it goes, if results are taken in that
+// time. No number decides when anything happens.
 module coproc_core_digit #(
     parameter int unsigned N       = 512,  // bits of n; the modulus M has up to 2 N
     parameter int unsigned Digit   = 256,  // as in mont_mul_digit, and the others
@@ -18,7 +21,8 @@ module coproc_core_digit #(
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
-    input  logic [MtBits-1:0]  mt_i,        // -M^-1 mod 2^Digit; these two stable while anything is inside
+    // -M^-1 mod 2^Digit; these two stable while anything is inside
+    input  logic [MtBits-1:0]  mt_i,
     input  logic [2*N-1:0]     modulus_i,   // M
     input  logic               in_valid_i,
     output logic               in_ready_o,

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A multiplier of the co-processor on dual numbers (dual_mul), with the way into that form and the way out of it.
+// A multiplier of the co-processor on dual numbers (dual_mul), with the way into that form and the
+// way out of it.
 //
-// With M' = u n, the scaled modulus of dual_row for n, a number modulo n^2 is kept as {high, low}, low + high M', both in two's complement. The result is
+// With M' = u n, the scaled modulus of dual_row for n, a number modulo n^2 is kept as {high, low},
+// low + high M', both in two's complement. The result is
 //
 //   a b / R;   a a / R (in_square_i);   x / R for a plain x < 2^(2 N) (in_enter_i, x as a_i, b_i the dual number 2^N);
 //   or on the way out a (1 + m n) / R mod n^2, a plain number below n^2 (in_leave_i, m < n as b_i).
 //
-// The way out: dual_mul gives (u v, h), the product of a and (u, m), with the result v + n h modulo n^2 and |v| < n, |h| < 1.4 M'. div_exact makes v of u v, modulo 2^(N+1).
-// With U = W (D+1) bits of u, x = h + 2^(U+1) n is positive and below 2^(X-1), X = N + U + 3, as M' < 2^U n. X steps of radix-2 reduction (mont_mul_radix2) make of x and
-// y = n 2^X mod n^2 a number r = n h modulo n^2 below 1.5 n^2, a positive multiple of n, as x y and n^2 are. So 0 < r + v < 2 n^2, and cond_sub leaves the result.
+// The way out: dual_mul gives (u v, h), the product of a and (u, m), with the result v + n h modulo
+// n^2 and |v| < n, |h| < 1.4 M'. div_exact makes v of u v, modulo 2^(N+1). With U = W (D+1) bits of
+// u, x = h + 2^(U+1) n is positive and below 2^(X-1), X = N + U + 3, as M' < 2^U n. X steps of
+// radix-2 reduction (mont_mul_radix2) make of x and y = n 2^X mod n^2 a number r = n h modulo n^2
+// below 1.5 n^2, a positive multiple of n, as x y and n^2 are. So 0 < r + v < 2 n^2, and cond_sub
+// leaves the result.
 //
-// Results carry the tag of their operands; those on the way out, one at a time, may be overtaken by products. A product every 3 Job cycles, a square every 2 Job (dual_mul); on the
-// way out one every X + 2 N / 32 + 4 N / 64 + 20 cycles or so, for which a second one holds up products. No number decides when anything happens.
+// Results carry the tag of their operands; those on the way out, one at a time, may be overtaken by
+// products. A product every 3 Job cycles, a square every 2 Job (dual_mul); on the way out one every
+// X + 2 N / 32 + 4 N / 64 + 20 cycles or so, for which a second one holds up products. No number
+// decides when anything happens.
 module coproc_core_dual #(
     parameter int unsigned N       = 1024,  // bits of n
-    parameter int unsigned W       = 17,    // bits of a digit, as in dual_row, and the two that follow
+    // bits of a digit, as in dual_row, and the two that follow
+    parameter int unsigned W       = 17,
     parameter int unsigned V       = 24,
     parameter int unsigned D       = 2,
     parameter int unsigned TagBits = 8,
@@ -26,7 +34,8 @@ module coproc_core_dual #(
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    input  logic [MtBits-1:0]   mt_i,         // of n (dual_row); these stable while anything is inside
+    // of n (dual_row); these stable while anything is inside
+    input  logic [MtBits-1:0]   mt_i,
     input  logic [UnitBits-1:0] unit_i,       // u
     input  logic [N-1:0]        root_i,       // n
     input  logic [2*N-1:0]      modulus_i,    // n^2

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The multipliers of the co-processor, side by side: products are dealt to them in turns and carry their tags.
+// The multipliers of the co-processor, side by side: products are dealt to them in turns and carry
+// their tags.
 module coproc_cores #(
     parameter int unsigned N       = 1024,  // bits of n
-    parameter int unsigned Core    = 0,     // 0: coproc_core_cios, 1: coproc_core_digit, 2: coproc_core_dual
+    // 0: coproc_core_cios, 1: coproc_core_digit, 2: coproc_core_dual
+    parameter int unsigned Core    = 0,
     parameter int unsigned Count   = 1,     // multipliers, 1 to 16
-    parameter int unsigned W       = 17,    // as in coproc_core_cios and coproc_core_dual, and the two that follow
+    // as in coproc_core_cios and coproc_core_dual, and the two that follow
+    parameter int unsigned W       = 17,
     parameter int unsigned V       = 24,
     parameter int unsigned D       = 2,
     parameter int unsigned Digit   = 256,   // as in coproc_core_digit, and the two that follow

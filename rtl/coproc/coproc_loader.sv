@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Takes commands apart: operands into the memory of numbers, the second also into that of exponents, 32 bits at a time; and says whether they may be what they are.
+// Takes commands apart: operands into the memory of numbers, the second also into that of
+// exponents, 32 bits at a time; and says whether they may be what they are.
 //
-// An item is {y, x, command}, the command {group (16 bits), 0 (16), length (16), 0 (8), code (8)}. It is taken when it has been copied and its command was
-// accepted: 2 N / 32 + 4 cycles or more after it came. What is wrong with a command is told with it: nothing of it is computed then.
+// An item is {y, x, command}, the command {group (16 bits), 0 (16), length (16), 0 (8), code (8)}.
+// It is taken when it has been copied and its command was accepted: 2 N / 32 + 4 cycles or more
+// after it came. What is wrong with a command is told with it: nothing of it is computed then.
 module coproc_loader #(
     parameter int unsigned N = 1024,  // bits of n, a multiple of 32
     localparam int unsigned Words     = 2 * N / 32,
@@ -82,7 +84,8 @@ module coproc_loader #(
         .digit_o (square)
     );
 
-    // Borrows of x - n, x - n^2, y - n, y - n^2, word by word: at the end, that the operand is below.
+    // Borrows of x - n, x - n^2, y - n, y - n^2, word by word: at the end, that the operand is
+    // below.
     function automatic logic borrow(input logic [31:0] a, input logic [31:0] b, input logic carry);
         borrow = 33'(a) < 33'(b) + 33'(carry);
     endfunction

@@ -24,7 +24,8 @@ package coproc_pkg;
         CombEncrypt  = 8'd5,   // h^y (1 + x n) mod n^2
         CombRandom   = 8'd6,   // h^y x mod n^2
         Accumulate   = 8'd7,   // G[g] <- G[g] x, or x if the group is empty
-        Continue     = 8'd8,   // G[g] <- G[g]^(2^(4 ceil(length / 4))) x^y, or x^y if the group is empty
+        // G[g] <- G[g]^(2^(4 ceil(length / 4))) x^y, or x^y if the group is empty
+        Continue     = 8'd8,
         Total        = 8'd9,   // G[g]; the group is empty then
         SetComb      = 8'd10,  // entry g of the comb becomes x
         Decrypt      = 8'd11   // x^lambda mod n^2
@@ -58,7 +59,8 @@ package coproc_pkg;
         OfLambda
     } exponent_e;
 
-    // What a command is made of: whether there is one, the bounds of x and y, its exponent, whether it takes the comb, a group.
+    // What a command is made of: whether there is one, the bounds of x and y, its exponent, whether
+    // it takes the comb, a group.
     typedef logic [8:0] properties_t;
 
     function automatic properties_t properties(input logic [7:0] command);
@@ -78,8 +80,9 @@ package coproc_pkg;
         endcase
     endfunction
 
-    // Where a command begins in the microprogram, and where it goes on: behind an exponent's last digit, or at once if its group has a product. Cores of dual numbers
-    // begin an instruction earlier where a plain number comes in, and have a product and an encryption of their own.
+    // Where a command begins in the microprogram, and where it goes on: behind an exponent's last
+    // digit, or at once if its group has a product. Cores of dual numbers begin an instruction
+    // earlier where a plain number comes in, and have a product and an encryption of their own.
     typedef logic [11:0] rows_t;
 
     function automatic rows_t rows(input logic [7:0] command, input logic dual);
@@ -99,7 +102,8 @@ package coproc_pkg;
         endcase
     endfunction
 
-    // Instructions that the sequencer knows: the one that makes the table's entry 0, a digit's squares, and the answer to a command of which nothing is computed.
+    // Instructions that the sequencer knows: the one that makes the table's entry 0, a digit's
+    // squares, and the answer to a command of which nothing is computed.
     typedef enum logic [5:0] {
         First   = 6'd2,
         Digit   = 6'd5,
@@ -113,7 +117,8 @@ package coproc_pkg;
         Enter,    // dst <- the plain number a, divided by R, as a dual number; b = 2^N
         Leave,    // dst <- a b / (R S), below n^2; of dual numbers a (1 + b n) / R, b plain
         Sum,      // dst <- a + b
-        Answer    // the command is answered: with a, or with 0 where dst is the same as nothing was computed
+        // the command is answered: with a, or with 0 where dst is the same as nothing was computed
+        Answer
     } unit_e;
 
     // Where an operand is: beside fixed places, what follows the context's index, group or digit.
@@ -127,7 +132,8 @@ package coproc_pkg;
         Base,    // entry 1 of the window's table
         Entry,   // entry `index`
         Next,    // entry `index + 1`
-        Choice,  // the entry of the table, or of the comb, that the next digit of the exponent names
+        // the entry of the table, or of the comb, that the next digit of the exponent names
+        Choice,
         Begin,   // where a power begins: One, or the group's product
         Group,
         Comb,    // entry g of the comb
@@ -153,7 +159,8 @@ package coproc_pkg;
         Digits    // the squares again, until there is no digit left; then the command's tail
     } flow_e;
 
-    // An instruction: unit, destination, a, b (and the constant that b, or a, is), flow. An Enter is for dual numbers alone.
+    // An instruction: unit, destination, a, b (and the constant that b, or a, is), flow. An Enter
+    // is for dual numbers alone.
     typedef logic [19:0] instruction_t;
 
     function automatic instruction_t instruction(input logic [5:0] pc);
@@ -174,7 +181,8 @@ package coproc_pkg;
             6'd11:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
             6'd12:  instruction = {coproc_pkg::Leave, coproc_pkg::Result, coproc_pkg::Acc, coproc_pkg::Other, coproc_pkg::One, coproc_pkg::Step};
             6'd13:  instruction = {coproc_pkg::Answer, coproc_pkg::None, coproc_pkg::Result, coproc_pkg::None, coproc_pkg::One, coproc_pkg::Step};
-            // A product of dual numbers, which ends as a re-randomisation; that one's tail, and a power's.
+            // A product of dual numbers, which ends as a re-randomisation; that one's tail, and a
+            // power's.
             6'd14:  instruction = {coproc_pkg::Enter, coproc_pkg::X, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};
             6'd15:  instruction = {coproc_pkg::Product, coproc_pkg::Acc, coproc_pkg::X, coproc_pkg::Constant, coproc_pkg::Into, coproc_pkg::Step};
             6'd16:  instruction = {coproc_pkg::Enter, coproc_pkg::Other, coproc_pkg::Other, coproc_pkg::Constant, coproc_pkg::Shift, coproc_pkg::Step};

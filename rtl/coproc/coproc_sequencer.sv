@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Carries out the commands of the co-processor, several at a time: the microprogram of coproc_pkg, an instruction after the other, each context in its turn.
+// Carries out the commands of the co-processor, several at a time: the microprogram of coproc_pkg,
+// an instruction after the other, each context in its turn.
 //
-// A context is a command at work: its place in the microprogram, what is left of its exponent, 22 places in the memory of numbers. Contexts are filled and answered
-// in turns, so answers come in the order of commands. While one waits for a result, the others go on.
+// A context is a command at work: its place in the microprogram, what is left of its exponent, 22
+// places in the memory of numbers. Contexts are filled and answered in turns, so answers come in
+// the order of commands. While one waits for a result, the others go on.
 //
-// An instruction reads its operands (a table, and the comb, always whole), hands them to a unit with the address of the result as their tag, and leaves the context
-// waiting until done_i says that the result was written: 6 cycles, 2 Window more for a digit of an exponent, and 2^Window more for the
-// table. Neither the order nor the time of anything follows from a number but the length of an exponent.
+// An instruction reads its operands (a table, and the comb, always whole), hands them to a unit
+// with the address of the result as their tag, and leaves the context waiting until done_i says
+// that the result was written: 6 cycles, 2 Window more for a digit of an exponent, and 2^Window
+// more for the table. Neither the order nor the time of anything follows from a number but the
+// length of an exponent.
 //
-// Commands for one group follow each other; an entry of the comb is set while nothing else is at work.
+// Commands for one group follow each other; an entry of the comb is set while nothing else is at
+// work.
 module coproc_sequencer #(
     parameter int unsigned N        = 1024,  // bits of n, a multiple of 32
     parameter int unsigned NumBits  = 2 * N, // bits of a number in memory
@@ -97,7 +102,8 @@ module coproc_sequencer #(
     logic [Contexts-1:0] grouped_q, comb_q, begun_q;
     logic [Contexts-1:0][1:0] exponent_q;
     logic [Contexts-1:0][3:0] index_q;
-    // Of the exponent: its bits, digits after this one, the lowest bit of this digit, and how far its bits are apart.
+    // Of the exponent: its bits, digits after this one, the lowest bit of this digit, and how far
+    // its bits are apart.
     logic [Contexts-1:0][LengthBits-1:0] length_q, left_q, low_q, stride_q;
     // The next to be filled, and the next to be answered.
     logic [ContextBits-1:0] fill_q, oldest_q;
@@ -204,7 +210,8 @@ module coproc_sequencer #(
     assign constant = coproc_pkg::constant_e'(instruction_q[4:2]);
     assign flow = coproc_pkg::flow_e'(instruction_q[1:0]);
 
-    // A context whose turn it is goes on unless it waits; an answer waits for its turn, and until it can be given.
+    // A context whose turn it is goes on unless it waits; an answer waits for its turn, and until
+    // it can be given.
     logic answers, runnable;
     assign answers = instruction[19:17] == coproc_pkg::Answer;
     assign runnable = active_q[c_q] && !waiting_q[c_q] && (!answers || (c_q == oldest_q && answer_ready_i));
@@ -214,7 +221,8 @@ module coproc_sequencer #(
     logic [3:0] index;
     assign {low, stride, length, left, index} = {low_q[c_q], stride_q[c_q], length_q[c_q], left_q[c_q], index_q[c_q]};
 
-    // ---- A digit of the exponent, its highest bit first, two cycles a bit; bits beyond the length are 0. ----
+    // ---- A digit of the exponent, its highest bit first, two cycles a bit; bits beyond the length
+    // are 0. ----
 
     logic [Teeth-1:0] digit_q;
     logic [3:0] bit_q;

@@ -2,13 +2,14 @@
 
 use hearith_verilated::build::{Design, coverage};
 
-/// The width of a design for tests of wide numbers. With coverage, which takes a point for every bit of every wire, such designs
-/// are narrow and their tests are left out.
+/// The width of a design for tests of wide numbers. With coverage, which takes a point for every
+/// bit of every wire, such designs are narrow and their tests are left out.
 fn wide(bits: u32) -> u32 {
     if coverage() { bits.min(128) } else { bits }
 }
 
-/// Digit-serial Montgomery: a design for bits of the modulus, a digit and a word, and the delay of the quotient.
+/// Digit-serial Montgomery: a design for bits of the modulus, a digit and a word, and the delay of
+/// the quotient.
 fn digits(name: &str, top: &str, n: u32, w: u32, v: u32, d: u32) -> Design {
     Design::new(name, top).parameter("N", n).parameter("W", w).parameter("V", v).parameter("D", d)
 }

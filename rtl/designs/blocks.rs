@@ -12,7 +12,8 @@ fn lanes(name: &str, top: &str, [bits, blocks, lanes]: [u32; 3]) -> Design {
 }
 
 pub fn designs() -> Vec<Design> {
-    // Blocks of 4096 bits. With coverage, which takes a point for every bit of every memory, such designs are small and their tests are left out.
+    // Blocks of 4096 bits. With coverage, which takes a point for every bit of every memory, such
+    // designs are small and their tests are left out.
     let wide = if coverage() { 8 } else { 128 };
     vec![
         Design::new("block_add_2", "block_add").parameter("Bits", 2),

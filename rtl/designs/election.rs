@@ -37,7 +37,8 @@ pub fn designs() -> Vec<Design> {
             .parameter("Voters", 5)
             .parameter("Contests", 3)
             .parameter("Candidates", 6),
-        // Two sectors of slots, so that a table is full soon: of a page, of three pages each, and slots of two sectors.
+        // Two sectors of slots, so that a table is full soon: of a page, of three pages each, and
+        // slots of two sectors.
         vote_log("vote_log", [5, 8, 32]),
         vote_log("vote_log_pages", [150, 10, 8]),
         vote_log("vote_log_sectors", [1030, 13, 4]),

@@ -2,7 +2,8 @@
 
 use hearith_verilated::build::Design;
 
-/// A root of order 16 modulo 241 that half powers of two make up, and that of 128 modulo 2^64 - 2^32 + 1.
+/// A root of order 16 modulo 241 that half powers of two make up, and that of 128 modulo 2^64 -
+/// 2^32 + 1.
 const ROOT_16: &str = "66'd197";
 const ROOT_128: &str = "66'd18446741870424883713";
 
@@ -36,7 +37,8 @@ fn four_step(name: &str, top: &str, columns: u32, base: u32) -> Design {
     design.parameter("Root", ROOT_16384).parameter("Columns", columns).parameter("Base", base)
 }
 
-/// The encryptor's own size, products of a reduction of so many words and more by transforms of up to 128 by 128 points.
+/// The encryptor's own size, products of a reduction of so many words and more by transforms of up
+/// to 128 by 128 points.
 fn by_transforms(name: &str, words: u32) -> Design {
     let design = full(name, "dghv_encryptor").parameter("LongWords", words);
     let design = design.parameter("LongHigh", 6).parameter("LongLow", 1).parameter("LongRoot", ROOT_16384);

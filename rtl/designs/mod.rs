@@ -1,4 +1,5 @@
-//! The designs that the tests simulate: modules with their parameters, a file for each directory of sources.
+//! The designs that the tests simulate: modules with their parameters, a file for each directory of
+//! sources.
 
 mod arith;
 mod bench;
@@ -16,7 +17,8 @@ mod rns;
 
 use hearith_verilated::build::Design;
 
-/// Those of `lib` and of the bench's own tests, and of the other directories that the crate's features name.
+/// Those of `lib` and of the bench's own tests, and of the other directories that the crate's
+/// features name.
 pub fn all() -> impl Iterator<Item = Design> {
     let arith = if cfg!(feature = "arith") { arith::designs() } else { Vec::new() };
     let rns = if cfg!(feature = "rns") { rns::designs() } else { Vec::new() };

@@ -1,5 +1,6 @@
-//! The primes of the paper's three pools of five terms ([CP24], Table I), largest first: a build script that searched for
-//! them would wait for the arithmetic to be compiled. A test compares them with the search.
+//! The primes of the paper's three pools of five terms ([CP24], Table I), largest first: a build
+//! script that searched for them would wait for the arithmetic to be compiled. A test compares them
+//! with the search.
 
 /// For integers of 360 bits and words of at most 62.
 pub const POOL_360: [u64; 120] = [

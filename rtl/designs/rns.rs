@@ -15,7 +15,8 @@ const EVALUATED: [u64; 2] = [1_073_692_673, 1_073_479_681];
 /// Those of the lattice scheme's set of 200 bits.
 const LATTICE: [u64; 4] = [(1 << 50) - 0x20_ffff, (1 << 50) - 0x2b_7fff, (1 << 50) - 0x2d_ffff, (1 << 50) - 0x2e_7fff];
 
-/// The longest there are, which need not be primes: of the shortest beta that is not 1, and of one as long as a word allows.
+/// The longest there are, which need not be primes: of the shortest beta that is not 1, and of one
+/// as long as a word allows.
 const LONGEST: [u64; 2] = [(1 << 62) - 3, (1 << 61) + 1];
 
 /// Units side by side for primes of `v` bits.
@@ -31,8 +32,9 @@ fn array(name: &str, architecture: u32, primes: &[u64], v: u32, words: u32, stag
         .parameter("Architecture", architecture)
 }
 
-/// A unit for every prime of the pool of five terms that the paper counts for integers of so many bits. Such models are
-/// large and run for few cycles: the C++ compiler need not try. With coverage two primes stand for all.
+/// A unit for every prime of the pool of five terms that the paper counts for integers of so many
+/// bits. Such models are large and run for few cycles: the C++ compiler need not try. With coverage
+/// two primes stand for all.
 fn pool(name: &str, architecture: u32, primes: &[u64], modulus_bits: u32) -> Design {
     let primes = if coverage() { &primes[..2] } else { primes };
     array(name, architecture, primes, 30, modulus_bits / 30, 0).optimisation(0)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // AES-128 in counter mode: block after block of the stream of a key.
 //
-// A block's number is 128 bits, the first byte of the cipher's input on top (so numbers are big-endian), and the stream's first byte is at the low end of
-// what comes out. Rounds circuits, each a round in a cycle, stand in a ring that a block goes round 10 / Rounds times: a block every 10 / Rounds cycles on average,
-// Rounds blocks in it. Blocks come in order. Latency: 11 cycles.
+// A block's number is 128 bits, the first byte of the cipher's input on top (so numbers are
+// big-endian), and the stream's first byte is at the low end of what comes out. Rounds circuits,
+// each a round in a cycle, stand in a ring that a block goes round 10 / Rounds times: a block every
+// 10 / Rounds cycles on average, Rounds blocks in it. Blocks come in order. Latency: 11 cycles.
 //
-// load_i takes a key, which is expanded in 10 cycles; ready is low meanwhile, and until a key is there. wipe_i and reset clear the keys and every block.
+// load_i takes a key, which is expanded in 10 cycles; ready is low meanwhile, and until a key is
+// there. wipe_i and reset clear the keys and every block.
 module aes_ctr #(
     parameter int unsigned Rounds = 1  // 1, 2, 5 or 10
 ) (
@@ -56,7 +58,8 @@ module aes_ctr #(
         end
     end
 
-    // The ring. A block that has gone round often enough leaves; in its place, or where there is none, the next begins.
+    // The ring. A block that has gone round often enough leaves; in its place, or where there is
+    // none, the next begins.
     logic [Rounds-1:0] valid_q;
     logic [Rounds-1:0][3:0] made_q;  // rounds that a block has behind it
     logic [Rounds-1:0][127:0] state_q;
@@ -71,7 +74,8 @@ module aes_ctr #(
     logic last_valid;
     logic [3:0] last_made;
     logic [127:0] last_state;
-    logic all_made_q;  // all ten rounds: a register of its own, so that nothing is compared on the way into the ring
+    // all ten rounds: a register of its own, so that nothing is compared on the way into the ring
+    logic all_made_q;
     assign last_valid = valid_q[Rounds-1];
     assign last_made  = made_q[Rounds-1];
     assign last_state = state_q[Rounds-1];
@@ -81,7 +85,8 @@ module aes_ctr #(
     assign in_ready_o = expanded_q && !returns && promised_q != CountBits'(Depth);
     assign enters = in_valid_i && in_ready_o && live;
 
-    // What a circuit begins with: its place in the ring says which rounds it makes, one in each pass of a block, and so from how few keys it chooses.
+    // What a circuit begins with: its place in the ring says which rounds it makes, one in each
+    // pass of a block, and so from how few keys it chooses.
     for (genvar k = 0; k < int'(Rounds); k++) begin : gen_round
         logic from_valid, last;
         logic [3:0] number;

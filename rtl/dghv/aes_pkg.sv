@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of AES-128's encryption (FIPS 197). Byte k of a block is at bits 8 k + 7 .. 8 k: the first byte of the standard's text is at the low end.
+// The steps of AES-128's encryption (FIPS 197). Byte k of a block is at bits 8 k + 7 .. 8 k: the
+// first byte of the standard's text is at the low end.
 package aes_pkg;
     // A byte times x modulo x^8 + x^4 + x^3 + x + 1.
     function automatic logic [7:0] double(input logic [7:0] a);
         double = {a[6:0], 1'b0} ^ (a[7] ? 8'h1b : 8'h00);
     endfunction
 
-    // The substitution, byte k at bits 8 k + 7 .. 8 k: the inverse of each byte, through the powers of x + 1, and then the affine map.
+    // The substitution, byte k at bits 8 k + 7 .. 8 k: the inverse of each byte, through the powers
+    // of x + 1, and then the affine map.
     function automatic logic [2047:0] substitutions();
         logic [7:0] power, inverse, sum;
         // 3^-1 = 0xf6: one power goes up while the other goes down.
@@ -22,7 +24,8 @@ package aes_pkg;
         end
     endfunction
 
-    // A byte divided by x + 1: the sums of its bits from the top, and their own sum where they wrap around.
+    // A byte divided by x + 1: the sums of its bits from the top, and their own sum where they wrap
+    // around.
     function automatic logic [7:0] third(input logic [7:0] a);
         logic [7:0] b;
         b = a ^ {a[6:0], 1'b0};

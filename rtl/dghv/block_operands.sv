@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The words of pairs of blocks, fetched from memory or, the second of each pair, from the seed, while those before them are multiplied.
+// The words of pairs of blocks, fetched from memory or, the second of each pair, from the seed,
+// while those before them are multiplied.
 //
-// A pair's x is read, then its y; what lies beyond a number's end is zero. Seeded: y is Block rows of an element's stream, a word of each of the Lanes segments a row, and x meets a block of
-// every segment. Two pairs have room: one comes in while the other goes out. The words of a pair of blocks come out together, Block a product, behind what says what it is (tag_).
-// Requests go out as soon as there is room, so a memory that answers within N - 2 Block - 8 cycles, or so, costs none.
+// A pair's x is read, then its y; what lies beyond a number's end is zero. Seeded: y is Block rows
+// of an element's stream, a word of each of the Lanes segments a row, and x meets a block of every
+// segment. Two pairs have room: one comes in while the other goes out. The words of a pair of
+// blocks come out together, Block a product, behind what says what it is (tag_). Requests go out as
+// soon as there is room, so a memory that answers within N - 2 Block - 8 cycles, or so, costs none.
 module block_operands #(
     parameter int unsigned Width       = 64,  // bits of a word
     parameter int unsigned Block       = 28,  // words of a block
@@ -13,7 +16,8 @@ module block_operands #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    output logic                  ready_o,          // nothing is left in the memories from before reset
+    // nothing is left in the memories from before reset
+    output logic                  ready_o,
     input  dghv_pkg::step_t       step_i,
     input  logic                  pair_valid_i,     // product_pairs
     output logic                  pair_ready_o,
@@ -60,7 +64,8 @@ module block_operands #(
     logic seeded;
     assign seeded = step_i.kind == dghv_pkg::Seeded;
 
-    // ---- Requests: x, then y, for a pair for which there is room; then the pair waits for its words. ----
+    // ---- Requests: x, then y, for a pair for which there is room; then the pair waits for its
+    // words. ----
 
     logic y_turn_q, push, room, wait_ready, asked;
     logic [1:0] used_q;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of blocks by folded_multiplier, in words: Block words of each factor come in, 2 Block words of their product go out, lowest first.
+// Products of blocks by folded_multiplier, in words: Block words of each factor come in, 2 Block
+// words of their product go out, lowest first.
 //
-// After reset, blocks of zeros go through until nothing is left of what was there before (ready_o is high again Wipe N + ntt_pkg's latencies later, or so); nothing is taken meanwhile.
-// Latency that of folded_multiplier and what regroup takes at both ends; a block every N cycles, where its words come in time.
+// After reset, blocks of zeros go through until nothing is left of what was there before (ready_o
+// is high again Wipe N + ntt_pkg's latencies later, or so); nothing is taken meanwhile. Latency
+// that of folded_multiplier and what regroup takes at both ends; a block every N cycles, where its
+// words come in time.
 module block_product #(
     parameter int unsigned B      = 32,                        // those of folded_multiplier
     parameter int unsigned High   = 4,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sum of an encryption by CMNT, equation 1 of [CMOOH13] before its reduction, b elements of each kind:
+// The sum of an encryption by CMNT, equation 1 of [CMOOH13] before its reduction, b elements of
+// each kind:
 //
 //   sum over i of A_i0 G_i,   G_i = sum over j of b_ij A_j1,   then noise_sum
 //
-// A_i0 are the first b elements of the key, A_j1 the next. All of them are made from the seed as they are needed: b^2 + b of them a time, and b products of numbers as long as the modulus.
-// The sum is left at the beginning of the scratch, sum_o. Scratch: that of element_sum; behind it a word, b times the words of an element, and b times those and a coefficient's and one more.
+// A_i0 are the first b elements of the key, A_j1 the next. All of them are made from the seed as
+// they are needed: b^2 + b of them a time, and b products of numbers as long as the modulus. The
+// sum is left at the beginning of the scratch, sum_o. Scratch: that of element_sum; behind it a
+// word, b times the words of an element, and b times those and a coefficient's and one more.
 module cmnt_controller (
     input  logic                clk_i,
     input  logic                rst_ni,
@@ -39,7 +42,8 @@ module cmnt_controller (
     assign before_one  = dghv_pkg::length_t'(18) * segment + command_i.x.words + command_i.y.words + dghv_pkg::length_t'(1);
     assign sum_o       = {command_i.scratch.at, words_i + inner_words + dghv_pkg::length_t'(1), dghv_pkg::length_t'(0)};
 
-    // Which i; where its coefficients begin, and where its correction is and those of A_j1 begin: j counts along.
+    // Which i; where its coefficients begin, and where its correction is and those of A_j1 begin: j
+    // counts along.
     dghv_pkg::length_t index_q;
     dghv_pkg::address_t row_q, correction_q, second_q;
     logic last, sum_done, sum_negative, noise_done, noise_negative, start_sum_q, walking_q;
@@ -121,7 +125,8 @@ module cmnt_controller (
     logic stepping_q, row_end_q;
     dghv_pkg::length_t column_q;
 
-    // All A_i0 first, then all G_i. While walking, what depends on the number of elements is added up, an element a cycle.
+    // All A_i0 first, then all G_i. While walking, what depends on the number of elements is added
+    // up, an element a cycle.
     dghv_pkg::address_t inner_first_q;
     always_ff @(posedge clk_i) begin
         start_sum_q <= 1'b0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sum of an encryption by CNT, equation 2 of [CMOOH13] before its reduction: sum over i of b_i A_i, then noise_sum.
+// The sum of an encryption by CNT, equation 2 of [CMOOH13] before its reduction: sum over i of b_i
+// A_i, then noise_sum.
 //
 // The sum is left at the beginning of the scratch, sum_o. Scratch as element_sum has it.
 module cnt_controller (

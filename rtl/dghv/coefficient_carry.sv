@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A number from the coefficients of its polynomial at 2^Base, both in memory: a coefficient a word, below 2^Width, and words of the number.
+// A number from the coefficients of its polynomial at 2^Base, both in memory: a coefficient a word,
+// below 2^Width, and words of the number.
 //
-// 2^log coefficients are read, one after another, and what is above Base bits goes on to the next; z.words words are written, as many as they make up at most.
-// Cycles from start_i to done_o, for a memory that answers at once: a coefficient a cycle, and what the way through takes.
+// 2^log coefficients are read, one after another, and what is above Base bits goes on to the next;
+// z.words words are written, as many as they make up at most. Cycles from start_i to done_o, for a
+// memory that answers at once: a coefficient a cycle, and what the way through takes.
 module coefficient_carry #(
     parameter int unsigned Width      = 64,
     parameter int unsigned Columns    = 16,  // words of a request, a power of two

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sums of columns of block products, a sum for each of the Lanes: products come in, 2 Block words each, lowest first; when a column's last one comes, the lower half of the sum goes out, and the
-// upper half is where the next column begins.
+// The sums of columns of block products, a sum for each of the Lanes: products come in, 2 Block
+// words each, lowest first; when a column's last one comes, the lower half of the sum goes out, and
+// the upper half is where the next column begins.
 //
-// A column has at most 2^Width - 2 products. A word goes out in the cycle in which it comes in; a word every 2 cycles. Nothing is taken while the memory is being wiped.
+// A column has at most 2^Width - 2 products. A word goes out in the cycle in which it comes in; a
+// word every 2 cycles. Nothing is taken while the memory is being wiped.
 module column_sum #(
     parameter int unsigned Width = 64,  // bits of a word
     parameter int unsigned Block = 28   // words of a block
@@ -29,7 +31,8 @@ module column_sum #(
     localparam logic [Places-1:0] Final = Places'(2 * Block - 1);
     localparam logic [Places-1:0] Half = Places'(Block);
 
-    logic read_q, upper, at_half, at_end, step, wiped, unused_error;  // read_q: what the sum was is there
+    // read_q: what the sum was is there
+    logic read_q, upper, at_half, at_end, step, wiped, unused_error;
     logic [Places-1:0] place_q;
     logic carry_q;
     logic [Width-1:0] top_q[dghv_pkg::Lanes];

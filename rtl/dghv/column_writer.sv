@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where the words of columns go: Block of each lane, one column after another, as many as z has; what comes behind its end is dropped.
+// Where the words of columns go: Block of each lane, one column after another, as many as z has;
+// what comes behind its end is dropped.
 //
-// A product has one lane. Seeded: sums of even segments go to z, those of odd ones to odd, each at the place of its segment; each has z.words words. A request goes out when its first word is
+// A product has one lane. Seeded: sums of even segments go to z, those of odd ones to odd, each at
+// the place of its segment; each has z.words words. A request goes out when its first word is
 // there. done_o is high for a cycle when the last word has been handed over.
 module column_writer #(
     parameter int unsigned Width       = 64,

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An accelerator of encryption over the integers (DGHV): whole encryptions by CMNT and CNT with a compressed key, in a memory behind an AXI4 port.
+// An accelerator of encryption over the integers (DGHV): whole encryptions by CMNT and CNT with a
+// compressed key, in a memory behind an AXI4 port.
 //
-// The elements never cross a bus: they are made again from the key's seed, region 0 of the constants, two words every 10 / Rounds cycles. Commands and answers (dghv_control) come in packets
-// (docs/reference/registers.md): the host lays modulus, corrections, coefficients and noise into
-// the memory, dghv_encryptor does the rest. PRODUCTS counts products of blocks.
+// The elements never cross a bus: they are made again from the key's seed, region 0 of the
+// constants, two words every 10 / Rounds cycles. Commands and answers (dghv_control) come in
+// packets (docs/reference/registers.md): the host lays modulus, corrections, coefficients and noise
+// into the memory, dghv_encryptor does the rest. PRODUCTS counts products of blocks.
 //
-// A flush drops what is under way: it wipes everything of the datapath, and what bursts had begun is ended without writing; the seed stays until a wipe. What lies in the memory stays as it
-// is: whoever drives this has a Wipe carried out over it.
+// A flush drops what is under way: it wipes everything of the datapath, and what bursts had begun
+// is ended without writing; the seed stays until a wipe. What lies in the memory stays as it is:
+// whoever drives this has a Wipe carried out over it.
 module dghv #(
-    parameter int unsigned Rounds      = 2,        // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
-    parameter int unsigned MemoryWords = 65536,    // words of 64 bits in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
+    // circuits for a round of AES: 1, 2, 5 or 10; two keep up with blocks of 128 points
+    parameter int unsigned Rounds      = 2,
+    // words of 64 bits in the memory, from address 0 on, 1 to 2^AddrWidth: for the driver
+    parameter int unsigned MemoryWords = 65536,
     parameter int unsigned AddrWidth   = 32,       // bits of a word's address, 9 to 32
     parameter int unsigned Beats       = 16,       // words of the longest burst: axi4_bursts
     parameter int unsigned Bursts      = 8,        // bursts under way
     parameter int unsigned Depth       = 128,      // words that have room in each direction
     parameter int unsigned Timeout     = 4096,     // cycles after which the memory is silent
     parameter int unsigned StreamBits  = 64,       // bits of a beat, a multiple of 32
-    parameter int unsigned LongWords   = 0         // words of both factors from which on transforms make a reduction's products: dghv_encryptor; 0: none do
+    // words of both factors from which on transforms make a reduction's products: dghv_encryptor;
+    // 0: none do
+    parameter int unsigned LongWords   = 0
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -81,7 +88,8 @@ module dghv #(
     output logic                  m_axi_bready_o
 );
     localparam int unsigned CountWidth = 11;  // of a request
-    // Of dghv_encryptor's multiplier: cycles of a product of blocks, and words of a block, 64 digits of 28 bits.
+    // Of dghv_encryptor's multiplier: cycles of a product of blocks, and words of a block, 64
+    // digits of 28 bits.
     if (MemoryWords < 1 || 64'(MemoryWords) > 64'd1 << AddrWidth) $error("dghv: MemoryWords is 1 to 2^AddrWidth");
 
     localparam int unsigned Points = 128;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Carries out the commands of `dghv`, one at a time, and answers each: words into the memory and out of it, and computations of dghv_encryptor over what lies there.
+// Carries out the commands of `dghv`, one at a time, and answers each: words into the memory and
+// out of it, and computations of dghv_encryptor over what lies there.
 //
 // A command is ten words, the first at the low end:
 //   0  operation (bits 3..0), computation (10..8)
 //   1  address of a word (31..0)
 //   2 to 9  data
-// Operations: 0 Read: the eight words at the address are the answer's data. 1 Write: eight words. 2 Compute (dghv_pkg::operation_e); the data are a dghv_pkg::command_t, lowest bits first:
+// Operations: 0 Read: the eight words at the address are the answer's data. 1 Write: eight words. 2
+// Compute (dghv_pkg::operation_e); the data are a dghv_pkg::command_t, lowest bits first:
 //   2  x: address (31..0), words (55..32)        6  excess (31..0), elements (55..32)
 //   3  y: likewise                               7  noise: as x
 //   4  z (31..0), modulus (63..32)               8  scratch: as x
 //   5  reciprocal (31..0), bits (63..32)         9  not used
 //
-// An answer is nine words: how it ended, and eight of data. Its first word: bits 3..0 the memory's error (memory_port), which stays, and no command is carried out, until a flush; 4 no such operation;
-// 10..8 how a computation ended (dghv_pkg::ending_e). 0 if all is well.
+// An answer is nine words: how it ended, and eight of data. Its first word: bits 3..0 the memory's
+// error (memory_port), which stays, and no command is carried out, until a flush; 4 no such
+// operation; 10..8 how a computation ended (dghv_pkg::ending_e). 0 if all is well.
 module dghv_control #(
     parameter int unsigned AddrWidth  = 32,
     parameter int unsigned CountWidth = 11

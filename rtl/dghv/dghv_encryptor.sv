@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encryption over the integers, CNT and CMNT, with products and reductions of super-size numbers: commands (dghv_pkg) over numbers in memory.
+// Encryption over the integers, CNT and CMNT, with products and reductions of super-size numbers:
+// commands (dghv_pkg) over numbers in memory.
 //
-// One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers, one after another; each step's words are in memory before the next begins. With LongWords a second
-// multiplier (transform_product) makes those products of a reduction both of whose factors have so many words; its matrices lie in the scratch, at the first multiple of LongColumns words behind the reduction's own numbers.
-// After every command, whatever its end, all that is inside becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended. An error of the memory
-// does that at once and ends all: nothing is answered but that, until reset. Reset does it too, but for the scratch. A result is written only where all went well.
-// The time that a command takes depends on its lengths, on the memory, and on nothing else, but for how it ends.
+// One multiplier (super_product) and one adder (super_sum) carry out the steps of the controllers,
+// one after another; each step's words are in memory before the next begins. With LongWords a
+// second multiplier (transform_product) makes those products of a reduction both of whose factors
+// have so many words; its matrices lie in the scratch, at the first multiple of LongColumns words
+// behind the reduction's own numbers. After every command, whatever its end, all that is inside
+// becomes zero, and so does the scratch unless memory has failed; then status_ says how it ended.
+// An error of the memory does that at once and ends all: nothing is answered but that, until reset.
+// Reset does it too, but for the scratch. A result is written only where all went well. The time
+// that a command takes depends on its lengths, on the memory, and on nothing else, but for how it
+// ends.
 module dghv_encryptor #(
     parameter int unsigned B           = 32,                         // those of super_product
     parameter int unsigned High        = 4,
@@ -18,7 +24,8 @@ module dghv_encryptor #(
     parameter int unsigned Chunk       = 32,                         // of super_sum
     parameter int unsigned AddrWidth   = 32,
     parameter int unsigned CountWidth  = 11,
-    parameter int unsigned LongWords   = 0,                          // of transform_product; 0: all products are made of blocks
+    // of transform_product; 0: all products are made of blocks
+    parameter int unsigned LongWords   = 0,
     parameter int unsigned LongHigh    = 6,                          // and its transforms'
     parameter int unsigned LongLow     = 5,
     parameter logic [65:0] LongRoot    = 66'd7915626813612114351,
@@ -198,7 +205,8 @@ module dghv_encryptor #(
         if (own_valid) now = own;
     end
 
-    // ---- A step at a time: it begins when it is wanted, and is done when all its words are in memory. ----
+    // ---- A step at a time: it begins when it is wanted, and is done when all its words are in
+    // memory. ----
 
     logic start, unit_done, settled_q, step_done_q, idle;
     logic [2:0] ready, unit_done_each;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the parts of the encryptor for FHE over the integers say to each other: commands, the steps that they are made of, and how they end.
+// What the parts of the encryptor for FHE over the integers say to each other: commands, the steps
+// that they are made of, and how they end.
 //
 // Numbers lie in memory, lowest word first; addresses and lengths are in words.
 package dghv_pkg;
@@ -7,7 +8,8 @@ package dghv_pkg;
     localparam int unsigned LengthBits = 24;
     localparam int unsigned IndexBits = 32;
 
-    // Segments of an element of the public key: word Lanes t + s of its stream is word t of segment s.
+    // Segments of an element of the public key: word Lanes t + s of its stream is word t of segment
+    // s.
     localparam int unsigned Lanes = 8;
     typedef logic [$clog2(Lanes)-1:0] lane_t;
 
@@ -25,7 +27,9 @@ package dghv_pkg;
     // One pass of one of the two units over memory.
     typedef enum logic [1:0] {
         Product,   // z = sum over the terms of x_i y_i
-        Seeded,    // z = the same for every segment of the elements first, first + 1 ..., which come from the seed; see super_product
+        // z = the same for every segment of the elements first, first + 1 ..., which come from the
+        // seed; see super_product
+        Seeded,
         Add,       // z = x + y
         Subtract   // z = x - y
     } kind_e;
@@ -64,15 +68,19 @@ package dghv_pkg;
 
     typedef struct packed {
         operation_e operation;
-        operand_t   x;               // Multiply, Reduce: a factor, the number. Encrypt: coefficients, elements (CMNT: elements^2) of words each, one after another
-        operand_t   y;               // Multiply: the other factor. Encrypt: corrections, one after another
+        // Multiply, Reduce: a factor, the number. Encrypt: coefficients, elements (CMNT:
+        // elements^2) of words each, one after another
+        operand_t   x;
+        // Multiply: the other factor. Encrypt: corrections, one after another
+        operand_t   y;
         address_t   z;               // the result
         address_t   modulus;         // A_0
         address_t   reciprocal;      // floor(2^(bits + alpha) / A_0), as long as super_reduce says
         index_t     bits;            // phi, of the modulus
         index_t     excess;          // gamma: what is reduced has at most phi + gamma bits
         length_t    elements;        // Encrypt: tau, or beta
-        operand_t   noise;           // Encrypt: the number m + 2 R + 2^k, and behind it, as long, 2^k
+        // Encrypt: the number m + 2 R + 2^k, and behind it, as long, 2^k
+        operand_t   noise;
         operand_t   scratch;         // what is between; wiped at the end
     } command_t;
 

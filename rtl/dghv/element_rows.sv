@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The streams of a DGHV key's elements row by row, made again from the key's seed: a row is a word of each of an element's eight segments.
+// The streams of a DGHV key's elements row by row, made again from the key's seed: a row is a word
+// of each of an element's eight segments.
 //
-// Word k of a row, little end first, is half a block of AES-128 in counter mode under the seed: row t is the blocks 4 t to 4 t + 3, whose numbers have the
-// element's index in their upper 64 bits. A request names an element, its first row and how many; eight words come for each. Nothing is cut: words beyond the
-// element's bits are as random as the others (block_operands cuts). Two words every 10 / Rounds cycles, one a cycle at most.
+// Word k of a row, little end first, is half a block of AES-128 in counter mode under the seed: row
+// t is the blocks 4 t to 4 t + 3, whose numbers have the element's index in their upper 64 bits. A
+// request names an element, its first row and how many; eight words come for each. Nothing is cut:
+// words beyond the element's bits are as random as the others (block_operands cuts). Two words
+// every 10 / Rounds cycles, one a cycle at most.
 //
-// seed_load_i takes a seed, and drops whatever is under way, as wipe_i and reset do, which clear the keys of the seed as well.
+// seed_load_i takes a seed, and drops whatever is under way, as wipe_i and reset do, which clear
+// the keys of the seed as well.
 module element_rows #(
     parameter int unsigned Rounds     = 5,   // of aes_ctr
     parameter int unsigned RowWidth   = 24,  // bits of a row's number

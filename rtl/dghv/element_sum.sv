@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of a sum of multiples of elements of a compressed public key, A_i = chi_i - delta_i with chi_i from the seed:
+// The steps of a sum of multiples of elements of a compressed public key, A_i = chi_i - delta_i
+// with chi_i from the seed:
 //
 //   z = sum over i < terms of b_i chi_(first + i) - sum of b_i delta_(first + i)
 //
-// Sums of segments overlap by what a coefficient is longer than none, so those of even and of odd segments are numbers of their own, which are added; corrections are multiplied like anything else.
-// Scratch, with S = ceil(words / 8) of a segment: 18 S words, of which the first 9 S are the sum before corrections, and behind them one more than b_i and delta_i have together.
-// S must be more than b_i has words.
+// Sums of segments overlap by what a coefficient is longer than none, so those of even and of odd
+// segments are numbers of their own, which are added; corrections are multiplied like anything
+// else. Scratch, with S = ceil(words / 8) of a segment: 18 S words, of which the first 9 S are the
+// sum before corrections, and behind them one more than b_i and delta_i have together. S must be
+// more than b_i has words.
 module element_sum (
     input  logic                clk_i,
     input  logic                rst_ni,

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product of numbers of any length over memory by transforms of N = 2^(rows + columns) points modulo 2^64 - 2^32 + 1, in passes over matrices of N words in memory: digit t of a number is in row
-// t div 2^columns.
+// A product of numbers of any length over memory by transforms of N = 2^(rows + columns) points
+// modulo 2^64 - 2^32 + 1, in passes over matrices of N words in memory: digit t of a number is in
+// row t div 2^columns.
 //
 //   ColumnsX, ColumnsY   digits of a number in, columns transformed and turned, a matrix out     2^columns / Columns tiles
 //   Rows                 rows of both transformed, multiplied and transformed back, one matrix out   2^rows 2 / Columns
 //   Back                 columns transformed back, coefficients out                              2^columns / Columns
 //   Carry                coefficients in, words of the product out
 //
-// [Bailey90]'s four steps, the third and fourth of both factors' transforms and the first and second of the product's in one pass, so that nothing is ever transposed. In each pass tiles of
-// Columns 2^High+Low words are loaded, worked on and stored, three of them at a time, each in a memory of its own.
-// Cycles from start_i to done_o, for a memory that answers at once: the sum over tiles of the longest of the three and what begins and ends a pass, 7 N and a share of the transform's latency for each
-// tile (golden model four_step; the tests count every cycle). Of that 4 N words are read and 4 N written, besides the numbers.
+// [Bailey90]'s four steps, the third and fourth of both factors' transforms and the first and
+// second of the product's in one pass, so that nothing is ever transposed. In each pass tiles of
+// Columns 2^High+Low words are loaded, worked on and stored, three of them at a time, each in a
+// memory of its own. Cycles from start_i to done_o, for a memory that answers at once: the sum over
+// tiles of the longest of the three and what begins and ends a pass, 7 N and a share of the
+// transform's latency for each tile (golden model four_step; the tests count every cycle). Of that
+// 4 N words are read and 4 N written, besides the numbers.
 module four_step #(
     parameter int unsigned High       = 6,                       // those of tile_worker
     parameter int unsigned Low        = 5,
     parameter logic [65:0] Root       = 66'd7915626813612114351,
     parameter int unsigned ATile      = 24,
-    parameter int unsigned Columns    = 16,                      // columns of a tile, and words of a request
+    // columns of a tile, and words of a request
+    parameter int unsigned Columns    = 16,
     parameter int unsigned Base       = 20,                      // bits of a digit
     parameter int unsigned AddrWidth  = 32,
     parameter int unsigned CountWidth = 11
@@ -25,9 +30,11 @@ module four_step #(
     input  logic                  rst_ni,
     output logic                  ready_o,           // all inside is wiped; high before start_i
     input  logic                  start_i,
-    input  four_step_pkg::product_t  step_i,            // stable from start_i to done_o, and as good_o says
+    // stable from start_i to done_o, and as good_o says
+    input  four_step_pkg::product_t  step_i,
     output logic                  good_o,            // lengths and sizes of step_i fit
-    input  logic                  settled_i,         // nothing that was asked of the memory is under way
+    // nothing that was asked of the memory is under way
+    input  logic                  settled_i,
     output logic                  done_o,            // all words have been handed over
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
@@ -56,7 +63,8 @@ module four_step #(
     typedef dghv_pkg::address_t address_t;
     typedef dghv_pkg::length_t length_t;
 
-    // ---- Sizes: a number's digits are in the matrix, and those of both factors together, so that no coefficient of the product meets another. ----
+    // ---- Sizes: a number's digits are in the matrix, and those of both factors together, so that
+    // no coefficient of the product meets another. ----
 
     typedef logic [dghv_pkg::LengthBits:0] room_t;
     room_t room, both;
@@ -67,7 +75,8 @@ module four_step #(
     assign good_shape = step_i.rows > 4'(Low) && step_i.rows <= 4'(Log) && step_i.columns > 4'(Low) && step_i.columns <= 4'(Log);
     assign good_o     = good_shape && (step_i.wipe || (there && both <= room && room_t'(step_i.z.words) <= room));
 
-    // ---- Passes, and in each so many beats: a tile is loaded, one worked on and one stored, and then each memory has its next turn. ----
+    // ---- Passes, and in each so many beats: a tile is loaded, one worked on and one stored, and
+    // then each memory has its next turn. ----
 
     typedef enum logic [2:0] {
         Idle,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of numbers of any length in an external memory, by four-step transforms: four_step behind the memory's port, with what a command needs around it.
+// Products of numbers of any length in an external memory, by four-step transforms: four_step
+// behind the memory's port, with what a command needs around it.
 //
-// A command is a product, or asks for zeros in a scratch. After every command, whatever its end, all that is inside becomes zero, and so does the scratch, both its matrices, unless lengths make no sense,
-// when nothing has been written, or memory has failed; then status_o says how it ended. Memory that is late, refuses or breaks the protocol ends all at once: nothing is answered but BadMemory until
-// reset, and fault_o is memory_port's code; the words that wait in the port are wiped by that reset. Reset makes all inside zero as well; a scratch is then its owner's, who asks for zeros there.
-// The time that a command takes depends on its lengths and on the memory alone.
+// A command is a product, or asks for zeros in a scratch. After every command, whatever its end,
+// all that is inside becomes zero, and so does the scratch, both its matrices, unless lengths make
+// no sense, when nothing has been written, or memory has failed; then status_o says how it ended.
+// Memory that is late, refuses or breaks the protocol ends all at once: nothing is answered but
+// BadMemory until reset, and fault_o is memory_port's code; the words that wait in the port are
+// wiped by that reset. Reset makes all inside zero as well; a scratch is then its owner's, who asks
+// for zeros there. The time that a command takes depends on its lengths and on the memory alone.
 module four_step_multiplier #(
     parameter int unsigned High       = 6,                        // those of four_step
     parameter int unsigned Low        = 5,

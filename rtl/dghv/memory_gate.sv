@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The way to memory, with a count of what is under way, so that whoever asks can be reset at any moment: what it has asked for is then read and thrown away, and what it has promised is written as
-// zeros.
+// The way to memory, with a count of what is under way, so that whoever asks can be reset at any
+// moment: what it has asked for is then read and thrown away, and what it has promised is written
+// as zeros.
 //
-// Words to write go out behind their requests only. A register on each way out. With drain_i nothing is taken from the inside; idle_o is high when nothing is under way. Seeds are rows of
-// Lanes words, read in the same manner. With dead_i nothing is under way any more, since nothing more will come; what is on offer then stays so until reset.
+// Words to write go out behind their requests only. A register on each way out. With drain_i
+// nothing is taken from the inside; idle_o is high when nothing is under way. Seeds are rows of
+// Lanes words, read in the same manner. With dead_i nothing is under way any more, since nothing
+// more will come; what is on offer then stays so until reset.
 module memory_gate #(
     parameter int unsigned Width       = 64,
     parameter int unsigned AddrWidth   = 32,
@@ -113,7 +116,8 @@ module memory_gate #(
         .out_data_o ({seed_req_index_o, seed_req_row_o, seed_req_count_o})
     );
 
-    // ---- Words under way: to be read, to be sent, and of seeds; requests whose words are not in memory yet, and words that may go out. ----
+    // ---- Words under way: to be read, to be sent, and of seeds; requests whose words are not in
+    // memory yet, and words that may go out. ----
 
     logic [OwedBits-1:0] read_q, send_q, seed_q, open_q, allowed_q;
     logic got, sent, grown, put, data_valid, data_ready, accepted;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The end of an encryption's sum, four steps: x becomes 2 x + noise - shift, where the noise is m + 2 R + shift and so above zero, and lies in memory before the shift; and if that is below zero,
-// as it is where all coefficients happen to be zero, the modulus more. What is added last is the modulus or zero, in the same cycles.
+// The end of an encryption's sum, four steps: x becomes 2 x + noise - shift, where the noise is m +
+// 2 R + shift and so above zero, and lies in memory before the shift; and if that is below zero, as
+// it is where all coefficients happen to be zero, the modulus more. What is added last is the
+// modulus or zero, in the same cycles.
 module noise_sum (
     input  logic                clk_i,
     input  logic                rst_ni,

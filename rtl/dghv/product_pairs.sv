@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which blocks are multiplied, and when: sums of products column by column, so that every word of the result is final as soon as its column is.
+// Which blocks are multiplied, and when: sums of products column by column, so that every word of
+// the result is final as soon as its column is.
 //
 //   column c is the sum over the terms i, and over blocks j of x_i and c - j of y_i, of their products; columns up to the last word of z that is wanted
 //
-// A column that has no pair gets one of zeros (empty_o), so that what the columns before it have carried comes out. A pair goes out every cycle that takes it; the first one in
-// the cycle after start_i.
+// A column that has no pair gets one of zeros (empty_o), so that what the columns before it have
+// carried comes out. A pair goes out every cycle that takes it; the first one in the cycle after
+// start_i.
 module product_pairs #(
     parameter int unsigned Block = 28  // words of a block
 ) (

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of numbers of any length over memory, and sums of them: school-book over blocks, column by column, so that every word of the result is written once and none is read again.
+// Products of numbers of any length over memory, and sums of them: school-book over blocks, column
+// by column, so that every word of the result is written once and none is read again.
 //
 //   z = sum over i < terms of x_i y_i, its lowest z.words words (step_t)
 //
-// Seeded: y_i is element first + i of a public key, made from its seed, and there is a sum for each of its segments: those of even segments s are written from z + s y.words on, those of odd ones
-// from odd + s y.words on, z.words words each, so that segments that overlap are in different places where z.words is 2 y.words.
-// Factors are read block by block, twice as many words as a row of blocks takes, which N cycles a block leave time for.
-// Cycles from start_i to done_o, for a memory that answers at once: P N + 2 Latency' where P is the number of products of blocks (product_pairs; golden model super_product) and what is added
-// is the way through, stated and counted in the tests. Source: [CMOOH13], section 3.1 and equation 12.
+// Seeded: y_i is element first + i of a public key, made from its seed, and there is a sum for each
+// of its segments: those of even segments s are written from z + s y.words on, those of odd ones
+// from odd + s y.words on, z.words words each, so that segments that overlap are in different
+// places where z.words is 2 y.words. Factors are read block by block, twice as many words as a row
+// of blocks takes, which N cycles a block leave time for. Cycles from start_i to done_o, for a
+// memory that answers at once: P N + 2 Latency' where P is the number of products of blocks
+// (product_pairs; golden model super_product) and what is added is the way through, stated and
+// counted in the tests. Source: [CMOOH13], section 3.1 and equation 12.
 module super_product #(
     parameter int unsigned B          = 32,                        // those of folded_multiplier
     parameter int unsigned High       = 4,
@@ -24,7 +28,8 @@ module super_product #(
     input  logic                  rst_ni,
     output logic                  ready_o,           // all inside is wiped; high before start_i
     input  logic                  start_i,
-    input  dghv_pkg::step_t       step_i,            // stable from start_i to done_o; no length is zero
+    // stable from start_i to done_o; no length is zero
+    input  dghv_pkg::step_t       step_i,
     output logic                  done_o,
     output logic                  multiplied_o,      // a product of blocks begins
     output logic                  rd_req_valid_o,

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of Barrett's reduction of a super-size number over memory, with the parameters of [CMOOH13] corrected. The modulus A has phi bits, x at most phi + gamma; with words of d bits,
+// The steps of Barrett's reduction of a super-size number over memory, with the parameters of
+// [CMOOH13] corrected. The modulus A has phi bits, x at most phi + gamma; with words of d bits,
 //
 //   beta = d floor(phi / d) - phi, less d if that is above -3        alpha = d (floor((gamma - beta) / d) + 1) + beta
 //   mu   = floor(2^(phi + alpha) / A)                                the reciprocal, of size = (alpha - beta) / d words
 //   q    = floor(floor(x / 2^(phi + beta)) mu / 2^(alpha - beta))    r = x - q A, less A if it is not below
 //
-// and behind r, in size words, the quotient floor(x / A), so that whoever has x can check both by one equation.
+// and behind r, in size words, the quotient floor(x / A), so that whoever has x can check both by
+// one equation.
 //
-// All shifts are by whole words, so they are addresses; crates/ntt proves that one subtraction is enough where the top bit of A is set, which is tested, as is that x has no more bits. The result is
-// written when it is known to be below A. What is subtracted last is A or zero, in the same cycles: time depends on lengths alone.
-// Scratch: 2 size words for the quotient, behind them one more than the modulus has. x has at least as many words as the modulus, phi more than d bits.
+// All shifts are by whole words, so they are addresses; crates/ntt proves that one subtraction is
+// enough where the top bit of A is set, which is tested, as is that x has no more bits. The result
+// is written when it is known to be below A. What is subtracted last is A or zero, in the same
+// cycles: time depends on lengths alone. Scratch: 2 size words for the quotient, behind them one
+// more than the modulus has. x has at least as many words as the modulus, phi more than d bits.
 module super_reduce #(
     parameter int unsigned Width = 64  // d, a power of two, at least 8
 ) (
@@ -29,7 +33,8 @@ module super_reduce #(
     input  dghv_pkg::finding_t  finding_i,     // of the step that is done
     output logic                done_o,
     output dghv_pkg::ending_e   ending_o,
-    output dghv_pkg::address_t  behind_o       // the first word of the scratch that is not used here
+    // the first word of the scratch that is not used here
+    output dghv_pkg::address_t  behind_o
 );
     localparam int unsigned Shift = $clog2(Width);
     if (Width < 8 || Width > 64 || (Width & (Width - 1)) != 0) $error("super_reduce: Width is a power of two, 8 to 64");

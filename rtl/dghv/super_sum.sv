@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums and differences of numbers of any length over memory, comparisons and tests, and memory that becomes zero.
+// Sums and differences of numbers of any length over memory, comparisons and tests, and memory that
+// becomes zero.
 //
 //   z = x + y + carry, or x - y - carry, its lowest z.words words (step_t); what lies beyond the end of x or y is zero
 //
-// z may lie where x or y does. Masked: y is read and counts as zero, so that a subtraction that depends on a secret looks the same either way. What was found (dghv_pkg::finding_t) stays
-// from done_o to the next start_i: without write this is a comparison (carry is high if x < y), or a test of the top word.
-// Pieces of Chunk words: a piece of x is read, then one of y, while requests for the next are on their way. Cycles from start_i to done_o, for a memory that answers at once: those of the words
-// of x and y that are read, z.words where y has none, and a constant for each piece; the tests count them. All of it depends on lengths alone.
+// z may lie where x or y does. Masked: y is read and counts as zero, so that a subtraction that
+// depends on a secret looks the same either way. What was found (dghv_pkg::finding_t) stays from
+// done_o to the next start_i: without write this is a comparison (carry is high if x < y), or a
+// test of the top word. Pieces of Chunk words: a piece of x is read, then one of y, while requests
+// for the next are on their way. Cycles from start_i to done_o, for a memory that answers at once:
+// those of the words of x and y that are read, z.words where y has none, and a constant for each
+// piece; the tests count them. All of it depends on lengths alone.
 module super_sum #(
     parameter int unsigned Width      = 64,  // bits of a word
     parameter int unsigned Chunk      = 32,  // words of a piece, a power of two
@@ -17,7 +21,8 @@ module super_sum #(
     input  logic                  rst_ni,
     output logic                  ready_o,         // all inside is wiped; high before start_i
     input  logic                  start_i,
-    input  dghv_pkg::step_t       step_i,          // stable from start_i to done_o; z.words is not zero
+    // stable from start_i to done_o; z.words is not zero
+    input  dghv_pkg::step_t       step_i,
     output logic                  done_o,
     output dghv_pkg::finding_t    finding_o,
     output logic                  rd_req_valid_o,
@@ -45,7 +50,8 @@ module super_sum #(
         piece = count_t'(dghv_pkg::least(dghv_pkg::length_t'(Chunk), dghv_pkg::less(words, from)));
     endfunction
 
-    // ---- Requests, piece by piece: x, y, then the place of z. Two pieces are under way at most. ----
+    // ---- Requests, piece by piece: x, y, then the place of z. Two pieces are under way at
+    // most. ----
 
     typedef enum logic [1:0] {
         Idle,

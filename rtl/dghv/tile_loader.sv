@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tile of a matrix in memory, brought into a tile's memory: rows of Columns items, one after another, from one matrix or from two.
+// A tile of a matrix in memory, brought into a tile's memory: rows of Columns items, one after
+// another, from one matrix or from two.
 //
-// Row k of so many are words from base + first + k stride on. As residues they are the items themselves, a word each. As digits they are the words of a number, Base bits an item; words from its limit on
-// are not read and count as zeros. Items are written at places 0, 1, 2 ...; those of the second matrix follow the first's.
-// Cycles from start_i to done_o, for a memory that answers at once: an item a cycle and what the way through takes; requests go out ahead of their words, one a cycle.
+// Row k of so many are words from base + first + k stride on. As residues they are the items
+// themselves, a word each. As digits they are the words of a number, Base bits an item; words from
+// its limit on are not read and count as zeros. Items are written at places 0, 1, 2 ...; those of
+// the second matrix follow the first's. Cycles from start_i to done_o, for a memory that answers at
+// once: an item a cycle and what the way through takes; requests go out ahead of their words, one a
+// cycle.
 module tile_loader #(
     parameter int unsigned Width      = 64,
     parameter int unsigned Columns    = 16,  // a power of two, at least 4

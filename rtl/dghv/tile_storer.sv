@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tile's memory, written into a matrix in memory: rows of Columns items, one after another, as tile_loader reads them.
+// A tile's memory, written into a matrix in memory: rows of Columns items, one after another, as
+// tile_loader reads them.
 //
-// Row k of so many goes to the words from base + first + k stride on. Cycles from start_i to done_o, for a memory that takes words at once: two and one an item.
+// Row k of so many goes to the words from base + first + k stride on. Cycles from start_i to
+// done_o, for a memory that takes words at once: two and one an item.
 module tile_storer #(
     parameter int unsigned Width      = 64,
     parameter int unsigned Columns    = 16,  // a power of two, at least 4

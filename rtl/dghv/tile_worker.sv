@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What becomes of a tile's memory in a pass of a four-step transform: every column or row of it goes through the one transform there is, through the one product behind it, and back to its place.
+// What becomes of a tile's memory in a pass of a four-step transform: every column or row of it
+// goes through the one transform there is, through the one product behind it, and back to its
+// place.
 //
 //   ColumnsX, ColumnsY   Columns columns c of 2^rows items become X w^(q t), X their transform, q the row of an item, t the number of its column
 //   Rows                 of Columns / 2 rows of x and as many of y, of 2^columns items, row k of both becomes Z w^(-q t) / N, Z the inverse transform of the product of their transforms
 //   Back                 columns become their inverse transforms
 //
-// w has order N = 2^(rows + columns). There is no transform back: it is the transform with its places counted from the other end. What a transform gives in the order of reversed bits is put into its natural
-// place, which is free by then. Row k of y waits for its product with what x's transform has given, in a memory of a row.
-// Rows: two rounds, of the rows of both and of their products. A round takes a cycle for each item, the transform's latency, root_product's and 4 more; start_i to done_o two more. Source: [Bailey90].
+// w has order N = 2^(rows + columns). There is no transform back: it is the transform with its
+// places counted from the other end. What a transform gives in the order of reversed bits is put
+// into its natural place, which is free by then. Row k of y waits for its product with what x's
+// transform has given, in a memory of a row. Rows: two rounds, of the rows of both and of their
+// products. A round takes a cycle for each item, the transform's latency, root_product's and 4
+// more; start_i to done_o two more. Source: [Bailey90].
 module tile_worker #(
     parameter int unsigned High      = 6,                       // those of ntt_lengths
     parameter int unsigned Low       = 5,
-    parameter logic [65:0] Root      = 66'd7915626813612114351,  // of order 2^(2 High + 2 Low) (root_product)
+    // of order 2^(2 High + 2 Low) (root_product)
+    parameter logic [65:0] Root      = 66'd7915626813612114351,
     parameter int unsigned ATile     = 24,
     parameter int unsigned Columns   = 16,                      // a power of two, at least 4
     localparam int unsigned Log       = High + Low,
@@ -45,7 +51,8 @@ module tile_worker #(
     typedef logic [Log-1:0] index_t;
     typedef logic [ColumnBits-1:0] block_t;
 
-    // ---- A round: blocks of items go in one after another, and come out as many cycles later. ----
+    // ---- A round: blocks of items go in one after another, and come out as many cycles
+    // later. ----
 
     logic by_rows, feeding_q, working_q, begin_q, second_q, round_end;
     logic [3:0] size, skip;
@@ -109,7 +116,8 @@ module tile_worker #(
         end
     end
 
-    // Where an item is: in columns, or in rows, those of x before those of y. Of the first round's blocks every second one is of y.
+    // Where an item is: in columns, or in rows, those of x before those of y. Of the first round's
+    // blocks every second one is of y.
     function automatic logic [PlaceBits-1:0] place(input logic rows, input logic [3:0] log, input block_t block, input index_t item);
         place = rows ? PlaceBits'(block) << log | PlaceBits'(item) : {item, block};
     endfunction

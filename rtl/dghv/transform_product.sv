@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// super_product's place taken by transforms, for one product of two long factors: four_step behind the interface of a unit that carries out steps.
+// super_product's place taken by transforms, for one product of two long factors: four_step behind
+// the interface of a unit that carries out steps.
 //
 //   z = x y, its lowest z.words words (step_t), where both factors have LongWords words and more
 //
-// takes_o says whether a step is such a product, and by that alone whoever starts steps chooses the unit, so lengths decide and nothing else. Its transforms have the fewest points that hold both factors, or
-// z, in a matrix as square as can be; what is between, two matrices of a word a point, lies from the first multiple of Columns words in the scratch on, so that a row of a tile is a burst. Where these would
-// reach beyond its end nothing begins, and short_o is high in the cycle after start_i. Memory as four_step leaves it: the matrices are its owner's to wipe.
-// Cycles from start_i to done_o, for a memory that answers at once: one, and four_step's.
+// takes_o says whether a step is such a product, and by that alone whoever starts steps chooses the
+// unit, so lengths decide and nothing else. Its transforms have the fewest points that hold both
+// factors, or z, in a matrix as square as can be; what is between, two matrices of a word a point,
+// lies from the first multiple of Columns words in the scratch on, so that a row of a tile is a
+// burst. Where these would reach beyond its end nothing begins, and short_o is high in the cycle
+// after start_i. Memory as four_step leaves it: the matrices are its owner's to wipe. Cycles from
+// start_i to done_o, for a memory that answers at once: one, and four_step's.
 module transform_product #(
     parameter int unsigned High       = 6,                        // those of four_step
     parameter int unsigned Low        = 5,
@@ -14,20 +18,23 @@ module transform_product #(
     parameter int unsigned ATile      = 24,
     parameter int unsigned Columns    = 16,
     parameter int unsigned Base       = 20,
-    parameter int unsigned LongWords  = 1288,                     // from where on both products of a reduction take fewer cycles than by blocks
+    // from where on both products of a reduction take fewer cycles than by blocks
+    parameter int unsigned LongWords  = 1288,
     parameter int unsigned AddrWidth  = 32,
     parameter int unsigned CountWidth = 11
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
     output logic                  ready_o,           // all inside is wiped; high before start_i
-    input  dghv_pkg::step_t       step_i,            // what follows is stable from start_i to done_o; no length is zero
+    // what follows is stable from start_i to done_o; no length is zero
+    input  dghv_pkg::step_t       step_i,
     input  dghv_pkg::address_t    scratch_i,
     input  dghv_pkg::address_t    scratch_end_i,
     output logic                  takes_o,
     input  logic                  start_i,           // while takes_o is high
     output logic                  short_o,
-    input  logic                  settled_i,         // nothing that was asked of the memory is under way
+    // nothing that was asked of the memory is under way
+    input  logic                  settled_i,
     output logic                  done_o,            // all words have been handed over
     output logic                  rd_req_valid_o,
     input  logic                  rd_req_ready_i,
@@ -44,7 +51,8 @@ module transform_product #(
     input  logic                  wr_ready_i,
     output logic [63:0]           wr_data_o
 );
-    // Logarithms of the fewest and of the most points, and words whose digits a row of a tile holds.
+    // Logarithms of the fewest and of the most points, and words whose digits a row of a tile
+    // holds.
     localparam int unsigned Shortest = 2 * (Low + 1);
     localparam int unsigned Longest = 2 * (High + Low);
     localparam int unsigned ColumnBits = $clog2(Columns);

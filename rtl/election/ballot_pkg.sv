@@ -24,7 +24,8 @@ package ballot_pkg;
         NoSuchContest  = 4'd2,
         NoSuchMark     = 4'd3,
         NoShare        = 4'd4,  // none is loaded
-        WrongShare     = 4'd5,  // of another length, or not that of the number by which it is verified: it is forgotten
+        // of another length, or not that of the number by which it is verified: it is forgotten
+        WrongShare     = 4'd5,
         NoNoise        = 4'd6   // the noise source failed, or has not started
     } decline_e;
 

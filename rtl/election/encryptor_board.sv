@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The encryptor board: votes come over a serial line, ballots go to the tally board over a peripheral interface and are kept in a flash memory.
+// The encryptor board: votes come over a serial line, ballots go to the tally board over a
+// peripheral interface and are kept in a flash memory.
 //
-// Over the line (uart_link) a vote is what vote_processor takes. The board answers with a word {code, kind} of 16 bits each, the vote's identifier, and
+// Over the line (uart_link) a vote is what vote_processor takes. The board answers with a word
+// {code, kind} of 16 bits each, the vote's identifier, and
 //
 //   kind 5, proof     words of mark_prover for the mark that the code says, a piece a message: its ciphertext, then its proof, a side each. A contest that asks for a
 //                     sum has its proof behind those of all marks, with Candidates for its code
@@ -10,14 +12,18 @@
 //   kind 3, opened    marks, the exponents and the ballot's words: the ballot was challenged, everybody can make its ciphertexts again, and it never counts
 //   kind 4, refused   nothing; code is why (ballot_pkg)
 //
-// A contest whose least is its most asks for the proof that the marks add up to it; one of most 1 and least 0 with more than one candidate for the proof that they add up
-// to at most 1. After a receipt the voter's terminal says {0, identifier} to cast or {1, identifier} to challenge; whatever else it says drops the ballot. The receipt
-// comes before the decision, so the board cannot know which ballots will be looked into.
+// A contest whose least is its most asks for the proof that the marks add up to it; one of most 1
+// and least 0 with more than one candidate for the proof that they add up to at most 1. After a
+// receipt the voter's terminal says {0, identifier} to cast or {1, identifier} to challenge;
+// whatever else it says drops the ballot. The receipt comes before the decision, so the board
+// cannot know which ballots will be looked into.
 //
-// Every mark of the board's Candidates is encrypted and proved, those that the contest does not have as 0, by mark_prover. The context of its proofs is the election's, and
-// the voter's name is the voter's number in eight hexadecimal digits (proof_challenge). When the noise source
-// has failed nothing is encrypted. A ballot's words are where its record will be written from (vote_log), as they leave for the line. Ballots are forwarded to the tally board in the order of the log, all of them again after a reset of either board: the tally
-// counts each key once.
+// Every mark of the board's Candidates is encrypted and proved, those that the contest does not
+// have as 0, by mark_prover. The context of its proofs is the election's, and the voter's name is
+// the voter's number in eight hexadecimal digits (proof_challenge). When the noise source has
+// failed nothing is encrypted. A ballot's words are where its record will be written from
+// (vote_log), as they leave for the line. Ballots are forwarded to the tally board in the order of
+// the log, all of them again after a reset of either board: the tally counts each key once.
 module encryptor_board #(
     parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
     parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32, at least 64
@@ -25,7 +31,8 @@ module encryptor_board #(
     parameter int unsigned Voters     = 1000,
     parameter int unsigned Contests   = 1,     // 10 at most, as candidates
     parameter int unsigned Candidates = 2,     // marks of a ballot, 9 at most
-    parameter int unsigned Slots      = 1024,  // ballots in the log, which fill sectors of its memory (vote_log)
+    // ballots in the log, which fill sectors of its memory (vote_log)
+    parameter int unsigned Slots      = 1024,
     parameter int unsigned Period     = 868,   // of the serial line
     parameter int unsigned Half       = 8,     // of the peripheral interface
     parameter int unsigned FlashHalf  = 4,
@@ -38,7 +45,8 @@ module encryptor_board #(
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic [15:0]           tag_i,         // another one after each reset
-    input  logic [N-1:0]          modulus_i,     // the key, as in mark_prover; it and the election stay from one reset to the next
+    // the key, as in mark_prover; it and the election stay from one reset to the next
+    input  logic [N-1:0]          modulus_i,
     input  logic [Digit-1:0]      inverse_i,
     input  logic [N-1:0]          enter_i,
     input  logic [N-1:0]          zero_i,
@@ -65,7 +73,8 @@ module encryptor_board #(
     output logic                  flash_copi_o,
     input  logic                  flash_cipo_i,
     output logic                  noise_failed_o,
-    output logic                  fault_o,       // of either link, with its code (link_pkg); the line first
+    // of either link, with its code (link_pkg); the line first
+    output logic                  fault_o,
     output logic [3:0]            fault_code_o
 );
     localparam int unsigned CWords = N / 32;
@@ -83,7 +92,8 @@ module encryptor_board #(
     localparam int unsigned More = $clog2(Candidates) + 1;  // bits that a sum of openings is longer
     localparam int unsigned MoreBits = $clog2(More + 1);
     localparam int unsigned OBits = ABits + 32;
-    localparam int unsigned Piece = CWords + ABits / 32 + 22;  // words of the longest piece of a proof: commitment, challenge, answer
+    // words of the longest piece of a proof: commitment, challenge, answer
+    localparam int unsigned Piece = CWords + ABits / 32 + 22;
     localparam int unsigned Longest = Said > Piece ? Said : Piece + 2;  // of a message
     if (Contests < 1 || Contests > 10 || Candidates < 1 || Candidates > 9) $error("encryptor_board: Contests must be from 1 to 10, Candidates to 9");
 
@@ -129,7 +139,7 @@ module encryptor_board #(
     ballot_pkg::refusal_e refusal;
     logic refuse;
 
-    // ---- the line -----------------------------------------------------------------------------------------------------------------------
+    // ---- the line -------------------------------------------------------------------------------
 
     logic line_in_valid, line_in_ready, line_in_last, line_out_valid, line_out_ready, line_delivered, line_out_last, unused_line_up, line_fault;
     logic [31:0] line_out_data;
@@ -171,7 +181,7 @@ module encryptor_board #(
     assign line_in_valid = ((state_q == Say || state_q == Head || state_q == Open) && left_q != '0) || (state_q == Words && piece_valid) || (state_q == Show && shown_q);
     assign line_in_last = left_q == said_t'(1);
 
-    // ---- votes ----------------------------------------------------------------------------------------------------------------------------
+    // ---- votes ----------------------------------------------------------------------------------
 
     logic vote_in_ready, ask_valid, known_valid, known, vote_valid, vote_ready, refused_valid, refused_ready;
     logic [31:0] ask_key, vote_id, vote_voter, refused_id;
@@ -215,7 +225,7 @@ module encryptor_board #(
     assign vote_ready = state_q == Rest && vote_valid;
     assign refused_ready = state_q == Rest && refused_valid;
 
-    // ---- randomness and encryption ------------------------------------------------------------------------------------------------------------
+    // ---- randomness and encryption --------------------------------------------------------------
 
     logic noise_out_valid;
     logic [31:0] noise_word;
@@ -281,7 +291,8 @@ module encryptor_board #(
         .unequal_o     (unequal)
     );
 
-    // What the contest asks for beside marks of 0 or 1: a proof of their sum, whose opening is longer by as many bits as one mark less has.
+    // What the contest asks for beside marks of 0 or 1: a proof of their sum, whose opening is
+    // longer by as many bits as one mark less has.
     logic of_sum, asks_sum;
     logic [7:0] candidates, most, least;
     logic [MoreBits-1:0] more;
@@ -312,7 +323,7 @@ module encryptor_board #(
         .out_data_o (digest)
     );
 
-    // ---- the log ------------------------------------------------------------------------------------------------------------------------------
+    // ---- the log --------------------------------------------------------------------------------
 
     logic log_ready, log_done;
     logic [1:0] log_command;
@@ -372,7 +383,7 @@ module encryptor_board #(
     assign known_valid = state_q == Asking && log_done;
     assign known = log_answer == ballot_pkg::Done;
 
-    // ---- the tally board -------------------------------------------------------------------------------------------------------------------------
+    // ---- the tally board ------------------------------------------------------------------------
 
     logic tally_ready, tally_delivered, unused_tally_valid, unused_tally_last, tally_up, tally_fault;
     logic [31:0] unused_tally_data;
@@ -406,7 +417,7 @@ module encryptor_board #(
     assign fault_o = line_fault || tally_fault;
     assign fault_code_o = line_fault ? line_code : tally_code;
 
-    // ---- what is done -------------------------------------------------------------------------------------------------------------------------------
+    // ---- what is done ---------------------------------------------------------------------------
 
     // Why the ballot that is under way is refused now.
     always_comb begin
@@ -610,7 +621,8 @@ module encryptor_board #(
                 opening_q <= 1'b0;
                 state_q   <= Say;
             end
-            // What could open a ballot goes when it is decided on, one way or the other: exponents that are to be said, as they are.
+            // What could open a ballot goes when it is decided on, one way or the other: exponents
+            // that are to be said, as they are.
             if (refuse || (state_q == Decide && line_out_valid && line_out_last)) begin
                 if (refuse || !decision_q) for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= '0;
                 kept_marks_q <= '0;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The continuous health tests of a noise source: repetition count and adaptive proportion.
 //
-// Samples of one bit pass under watch; nothing delays them. repetition_o is high for a cycle when one sample came Repetition times in a row, proportion_o when the
-// first sample of a window occurs Proportion times in it. With H bits of entropy a sample claimed and a chance alpha of a false alarm, the standard's cutoffs are
+// Samples of one bit pass under watch; nothing delays them. repetition_o is high for a cycle when
+// one sample came Repetition times in a row, proportion_o when the first sample of a window occurs
+// Proportion times in it. With H bits of entropy a sample claimed and a chance alpha of a false
+// alarm, the standard's cutoffs are
 //
 //   Repetition = 1 + ceil(-log2(alpha) / H)       Proportion = 1 + critbinom(Window, 2^-H, 1 - alpha)
 //
 // Those here are for H = 0.5 and alpha = 2^-40. Source: [TBKMBB18], 4.4.
 module health_tests #(
     parameter int unsigned Repetition = 81,    // at least 2
-    parameter int unsigned Window     = 1024,  // samples: 1024 is the standard's for a source of bits
+    // samples: 1024 is the standard's for a source of bits
+    parameter int unsigned Window     = 1024,
     parameter int unsigned Proportion = 824    // at least 2, at most Window
 ) (
     input  logic clk_i,

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A mark is encrypted, c = (1 + n)^m (h^n)^a mod n^2, and shown to hold 0 or 1; or a contest's sum is shown to be what it must be. The proofs are those by short openings
-// of docs/explanation/proofs.md, for what proof_i says:
+// A mark is encrypted, c = (1 + n)^m (h^n)^a mod n^2, and shown to hold 0 or 1; or a contest's sum
+// is shown to be what it must be. The proofs are those by short openings of
+// docs/explanation/proofs.md, for what proof_i says:
 //
 //   MarkIsBit   a is drawn. c and the proof are given.
 //   SumIsBit    a is the sum of the marks' openings and m that of the marks, 0 or 1: c is the product of their ciphertexts. The proof is given.
 //   SumIsKnown  c = (h^n)^a, the same product less the known sum: the proof that it holds 0 is given.
 //
-// A proof that c holds 0 or 1 has two sides. That of the number s which c does not hold is made up from a challenge f that is drawn, that of the other gets what f leaves of the hash E.
-// A prover who knows a need not invert anything for that: with rho_s drawn for both sides,
+// A proof that c holds 0 or 1 has two sides. That of the number s which c does not hold is made up
+// from a challenge f that is drawn, that of the other gets what f leaves of the hash E. A prover
+// who knows a need not invert anything for that: with rho_s drawn for both sides,
 //
 //   A_s = (1 + n)^((s - m) f) (h^n)^rho_s,   z_s = rho_s + e_s a,   e_m = E - f mod 2^256,   the other e = f,
 //
-// since (h^n)^z_s (c (1 + n)^-s)^-e_s comes to the same A_s. So a side is two powers, of 1 - n or 1 + n with the exponent f or 0, and of h^n, whichever it is: neither time nor order of
-// what is done depends on m, a or anything drawn. All powers are made twice (twin_power); where two differ the prover gives unequal_o, and nothing else until it is
-// reset.
+// since (h^n)^z_s (c (1 + n)^-s)^-e_s comes to the same A_s. So a side is two powers, of 1 - n or
+// 1 + n with the exponent f or 0, and of h^n, whichever it is: neither time nor order of what is
+// done depends on m, a or anything drawn. All powers are made twice (twin_power); where two differ
+// the prover gives unequal_o, and nothing else until it is reset.
 //
-// Words leave lowest first, in pieces that end with word_last_o: c (marks alone), then for each side A_s, e_s (not of SumIsKnown) and z_s. a is given with
-// opening_o when all of them were taken. What is secret is wiped then.
+// Words leave lowest first, in pieces that end with word_last_o: c (marks alone), then for each
+// side A_s, e_s (not of SumIsKnown) and z_s. a is given with opening_o when all of them were taken.
+// What is secret is wiped then.
 module mark_prover #(
     parameter int unsigned N     = 512,  // bits of n^2, a multiple of 64
     parameter int unsigned ABits = 128,  // of an opening, a multiple of 32
@@ -36,7 +40,8 @@ module mark_prover #(
     input  logic [N-1:0]        plus_i,        // 1 + n
     input  logic [N-1:0]        minus_i,       // 1 - n mod n^2
     input  logic [N-1:0]        base_i,        // h^n mod n^2
-    // What the challenge is over beside what is made here (proof_challenge), stable while a proof is made.
+    // What the challenge is over beside what is made here (proof_challenge), stable while a proof
+    // is made.
     input  logic [N/2-1:0]      n_i,
     input  logic [N/2-1:0]      h_i,
     input  logic [255:0]        election_i,
@@ -63,7 +68,8 @@ module mark_prover #(
     output logic [ABits-1:0]    opening_o,
     output logic                unequal_o
 );
-    localparam int unsigned Hiding = 384;  // bits that rho has beyond a: 256 for the challenge, 128 to hide it
+    // bits that rho has beyond a: 256 for the challenge, 128 to hide it
+    localparam int unsigned Hiding = 384;
     localparam int unsigned RBits = ABits + Hiding + 32;
     localparam int unsigned ZBits = RBits + 32;
     localparam int unsigned ZWords = ZBits / 32;
@@ -123,7 +129,7 @@ module mark_prover #(
     // rho has as many bits as the opening and Hiding more.
     assign masked = random_q & ~({RBits{1'b1}} << (CountBits'(ABits + Hiding) + CountBits'(more_q)));
 
-    // ---- powers --------------------------------------------------------------------------------------------------------------------------
+    // ---- powers ---------------------------------------------------------------------------------
 
     logic power_valid, power_ready, r_valid, r_ready, equal, false_side;
     logic [N-1:0] power_base, r;
@@ -170,7 +176,7 @@ module mark_prover #(
         .r_o        (r)
     );
 
-    // ---- the challenge ---------------------------------------------------------------------------------------------------------------------
+    // ---- the challenge --------------------------------------------------------------------------
 
     logic hash_valid;
     logic [255:0] hash;
@@ -197,7 +203,7 @@ module mark_prover #(
     // Of this side.
     assign challenge = false_side && !known ? share_q : hash_q - (share_q & {256{!known}});
 
-    // ---- answers: a row of products a word of the challenge ------------------------------------------------------------------------------------
+    // ---- answers: a row of products a word of the challenge -------------------------------------
 
     logic [63:0] term;
     logic row_ends;
@@ -205,7 +211,7 @@ module mark_prover #(
     assign product = {term[31:0], z_q[ZBits-1:32]};
     assign row_ends = count_q == left_t'(1);
 
-    // ---- what is done -----------------------------------------------------------------------------------------------------------------------------
+    // ---- what is done ---------------------------------------------------------------------------
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Random numbers from a noise source outside: health tests, a start-up test, and a conditioner. There is no generator in here: without a source there are no numbers.
+// Random numbers from a noise source outside: health tests, a start-up test, and a conditioner.
+// There is no generator in here: without a source there are no numbers.
 //
-// The source gives bits, each with a pulse of noise_valid_i. After reset, StartUp samples must pass the health tests before anything is made of samples, and
-// they are thrown away. From then on every Samples of them go through SHA-256 (a vetted conditioning, [TBKMBB18], 3.1.5), whose digest is given as
-// eight words. Words of 256 bits have full entropy where Samples times the entropy of a sample is at least 320 bits.
+// The source gives bits, each with a pulse of noise_valid_i. After reset, StartUp samples must pass
+// the health tests before anything is made of samples, and they are thrown away. From then on every
+// Samples of them go through SHA-256 (a vetted conditioning, [TBKMBB18], 3.1.5), whose digest is
+// given as eight words. Words of 256 bits have full entropy where Samples times the entropy of a
+// sample is at least 320 bits.
 //
-// A failed test is for good: failed_o stays high until reset, what was collected is dropped, and no word is given any more, not even one that was on offer. So it is
-// where no sample comes for Quiet cycles: a source that is gone is no better than one that is stuck.
+// A failed test is for good: failed_o stays high until reset, what was collected is dropped, and no
+// word is given any more, not even one that was on offer. So it is where no sample comes for Quiet
+// cycles: a source that is gone is no better than one that is stuck.
 module noise_source_port #(
     parameter int unsigned Samples    = 1024,     // for a digest, a multiple of 32
     parameter int unsigned StartUp    = 1024,     // 1024 at least by the standard
@@ -70,7 +74,8 @@ module noise_source_port #(
         end
     end
 
-    // Samples become words, words a digest. A sample that comes while the conditioner is at work is not used: it was tested all the same.
+    // Samples become words, words a digest. A sample that comes while the conditioner is at work is
+    // not used: it was tested all the same.
     logic [31:0] bits_q;
     logic [4:0] bit_q;
     logic [WordBits-1:0] word_q;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // SHA-256 of a message of pieces of bytes, each at the high end of a register, a byte a cycle.
 //
-// A piece is taken when the one before it has gone; behind the last one the digest is on offer until it is taken, and then the next message begins. Sources: sha256.
+// A piece is taken when the one before it has gone; behind the last one the digest is on offer
+// until it is taken, and then the next message begins. Sources: sha256.
 module piece_hash #(
     parameter int unsigned Bytes = 72,  // of a piece at most, at least 4
     localparam int unsigned CountBits = $clog2(Bytes + 1)

@@ -5,7 +5,8 @@
 //   "hearith-proofs 1 membership, short" or "... residue, short"; "hearith-election 1 " and the election's id in hexadecimal digits; ["voter",contest,mark] with the
 //   voter in eight hexadecimal digits and "sum" in place of a mark where marks are added up; n; h; for membership 0 and 1; the ciphertext; its commitments.
 //
-// Numbers go in big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the challenge is taken. All of them are public.
+// Numbers go in big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the
+// challenge is taken. All of them are public.
 module proof_challenge #(
     parameter int unsigned N = 512  // bits of n^2, a multiple of 64
 ) (
@@ -49,7 +50,7 @@ module proof_challenge #(
         None
     } part_e;
 
-    // ---- the pieces, each from the high end of a register --------------------------------------------------------------------------------
+    // ---- the pieces, each from the high end of a register ---------------------------------------
 
     part_e part_q, next_part;
     piece_t piece;
@@ -132,7 +133,7 @@ module proof_challenge #(
         endcase
     end
 
-    // ---- one after another -------------------------------------------------------------------------------------------------------------------------
+    // ---- one after another ----------------------------------------------------------------------
 
     logic busy_q, sent_q, taken;
     always_ff @(posedge clk_i) begin

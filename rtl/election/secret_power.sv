@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// start base^e mod n^2 for a public base and a secret exponent e, where start is in Montgomery form, times R.
+// start base^e mod n^2 for a public base and a secret exponent e, where start is in Montgomery
+// form, times R.
 //
-// It is one power: mod_exp_pair begins its product with R, and here with what is asked. So a factor in front costs nothing and shows in nothing: a mark's ciphertext is the power
-// that begins with (1 + n) R or R. From R^2 a power comes out in Montgomery form, and can be the start of the next one. Time is that of a power of bits_i
-// bits, which are public, whatever start and exponent are. The exponent is wiped bit by bit as it is used.
+// It is one power: mod_exp_pair begins its product with R, and here with what is asked. So a factor
+// in front costs nothing and shows in nothing: a mark's ciphertext is the power that begins with
+// (1 + n) R or R. From R^2 a power comes out in Montgomery form, and can be the start of the next
+// one. Time is that of a power of bits_i bits, which are public, whatever start and exponent are.
+// The exponent is wiped bit by bit as it is used.
 module secret_power #(
     parameter int unsigned N     = 512,  // bits of n^2
     parameter int unsigned EBits = 544,  // of the longest exponent

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // SHA-256 of a message of 32-bit words [FIPS180]: a round a cycle, the padding made here.
 //
-// Words are as the standard has them, the first byte at the high end; a message is any number of them from 1 to 2^27 - 1, and the last one may have 1, 2 or 3 bytes only (its
-// others are not looked at). Sixteen words are taken in sixteen cycles, and 64 rounds and one more cycle follow, in which none is taken; behind the last word a block more where its
-// padding needs one. Latency from the last word of a message of w words to the digest: (16 - (w - 1) mod 16 - 1) + 65 cycles and one more, and 81 more where less than three words are
-// left of its block; two are enough behind a word that is not full. The digest stays on offer until it is taken; the next message is taken afterwards. Everything is cleared when a
-// digest is taken.
+// Words are as the standard has them, the first byte at the high end; a message is any number of
+// them from 1 to 2^27 - 1, and the last one may have 1, 2 or 3 bytes only (its others are not
+// looked at). Sixteen words are taken in sixteen cycles, and 64 rounds and one more cycle follow,
+// in which none is taken; behind the last word a block more where its padding needs one. Latency
+// from the last word of a message of w words to the digest: (16 - (w - 1) mod 16 - 1) + 65 cycles
+// and one more, and 81 more where less than three words are left of its block; two are enough
+// behind a word that is not full. The digest stays on offer until it is taken; the next message is
+// taken afterwards. Everything is cleared when a digest is taken.
 module sha256 (
     input  logic         clk_i,
     input  logic         rst_ni,
@@ -18,7 +21,8 @@ module sha256 (
     input  logic         out_ready_i,
     output logic [255:0] out_data_o    // the first word of the digest at the high end
 );
-    // The first 32 bits of the fractions of the cube roots of the first 64 primes, the first at the low end.
+    // The first 32 bits of the fractions of the cube roots of the first 64 primes, the first at the
+    // low end.
     localparam logic [64*32-1:0] RoundConstants = {
         256'hc67178f2_bef9a3f7_a4506ceb_90befffa_8cc70208_84c87814_78a5636f_748f82ee,
         256'h682e6ff3_5b9cca4f_4ed8aa4a_391c0cb3_34b0bcb5_2748774c_1e376c08_19a4c116,

@@ -4,7 +4,8 @@
 //
 //   "hearith-proofs 1 share"; "hearith-election 1 share " and the election's id in hexadecimal digits; [contest,mark]; n; w, l and i; v; v_i; c; c_i; a; b.
 //
-// Numbers go in big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the challenge is taken. All of them are public.
+// Numbers go in big-endian, a byte a cycle. Inputs are stable from in_valid_i on until the
+// challenge is taken. All of them are public.
 module share_challenge #(
     parameter int unsigned N = 512  // bits of n^2, a multiple of 64
 ) (

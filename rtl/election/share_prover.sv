@@ -2,12 +2,16 @@
 // A trustee's share of a decryption, with its proof (docs/explanation/threshold.md): c_i = c^(2 D
 // s_i), a = c^(4 rho), b = v^rho, all modulo n^2, and z = rho + e D s_i.
 //
-// What is kept is D s_i, the share times the factorial of the number of trustees. It comes in words, lowest first, behind load_i, and replaces what was kept; there is no way to read
-// it. An order to check it raises v to it: with anything but v_i it is forgotten, as it is at a reset and with forget_i. Only a share that was checked is used.
+// What is kept is D s_i, the share times the factorial of the number of trustees. It comes in
+// words, lowest first, behind load_i, and replaces what was kept; there is no way to read it. An
+// order to check it raises v to it: with anything but v_i it is forgotten, as it is at a reset and
+// with forget_i. Only a share that was checked is used.
 //
-// Powers are made outside: a base, an exponent and its length go there, and the power comes back. There is one to check a share and three for each share of a decryption, always with
-// exponents of the same lengths: neither time nor order of what is done depends on the share, on rho or on c. rho is drawn before the powers; without random words nothing goes on, and
-// abort_i ends it. Words of c_i, a, b and z leave lowest first, N / 32 each, z 16 more.
+// Powers are made outside: a base, an exponent and its length go there, and the power comes back.
+// There is one to check a share and three for each share of a decryption, always with exponents of
+// the same lengths: neither time nor order of what is done depends on the share, on rho or on c.
+// rho is drawn before the powers; without random words nothing goes on, and abort_i ends it. Words
+// of c_i, a, b and z leave lowest first, N / 32 each, z 16 more.
 module share_prover #(
     parameter int unsigned N = 512,  // bits of n^2, a multiple of 64
     localparam int unsigned EBits = N + 544,  // of an exponent: a multiple of 32
@@ -40,7 +44,8 @@ module share_prover #(
     // What is to be done, one thing after another.
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
-    input  logic                 check_i,          // the share that was loaded; else a share of c is made
+    // the share that was loaded; else a share of c is made
+    input  logic                 check_i,
     input  logic                 abort_i,
     output logic                 done_o,           // for a cycle
     // Powers modulo n^2.
@@ -98,7 +103,7 @@ module share_prover #(
     assign random_ready_o = state_q == Draw;
     assign whole_o = loaded_q == left_t'(SWords);
 
-    // ---- powers --------------------------------------------------------------------------------------------------------------------------
+    // ---- powers ---------------------------------------------------------------------------------
 
     assign power_valid_o = state_q == Raise;
     always_comb begin
@@ -123,7 +128,7 @@ module share_prover #(
         endcase
     end
 
-    // ---- the share -------------------------------------------------------------------------------------------------------------------------
+    // ---- the share ------------------------------------------------------------------------------
 
     assign checked = state_q == Raising && power_done_i && part_q == Answer;
     always_ff @(posedge clk_i) begin
@@ -140,7 +145,7 @@ module share_prover #(
         end
     end
 
-    // ---- the challenge ---------------------------------------------------------------------------------------------------------------------
+    // ---- the challenge --------------------------------------------------------------------------
 
     share_challenge #(
         .N(N)
@@ -166,7 +171,7 @@ module share_prover #(
         .challenge_o(hash)
     );
 
-    // ---- the answer: a row of products a word of the challenge ------------------------------------------------------------------------------------
+    // ---- the answer: a row of products a word of the challenge ----------------------------------
 
     logic [63:0] term;
     logic row_ends;
@@ -174,7 +179,7 @@ module share_prover #(
     assign product = {term[31:0], z_q[ZBits-1:32]};
     assign row_ends = count_q == left_t'(1);
 
-    // ---- what is done -----------------------------------------------------------------------------------------------------------------------------
+    // ---- what is done ---------------------------------------------------------------------------
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni || abort_i) begin

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads, programs and erases a serial flash memory with the commands that all of them have: 03 read, 02 page program, 20 sector erase (4 KiB), 06 write
-// enable, 05 read status. Addresses have 24 bits.
+// Reads, programs and erases a serial flash memory with the commands that all of them have: 03
+// read, 02 page program, 20 sector erase (4 KiB), 06 write enable, 05 read status. Addresses have
+// 24 bits.
 //
-// A command is taken with its address and its number of words. Read gives that many words, program takes them: least significant byte first, read from page to page, programmed
-// within a page of 256 bytes. done_o is high for a cycle when all is over, which after a program or an erase means that the memory says that it is no longer busy; failed_o beside it that
-// it still said so after Patience questions.
+// A command is taken with its address and its number of words. Read gives that many words, program
+// takes them: least significant byte first, read from page to page, programmed within a page of 256
+// bytes. done_o is high for a cycle when all is over, which after a program or an erase means that
+// the memory says that it is no longer busy; failed_o beside it that it still said so after
+// Patience questions.
 module spi_flash #(
     parameter int unsigned Half     = 4,        // cycles of half a period of the clock
     parameter int unsigned Longest  = 64,       // of a command at most

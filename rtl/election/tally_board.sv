@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tally board: ballots come from the encryptor board, their product is kept, and decrypted in part with what this board's trustee holds.
+// The tally board: ballots come from the encryptor board, their product is kept, and decrypted in
+// part with what this board's trustee holds.
 //
-// A ballot is {key, voter, contest, ciphertexts} of encryptor_board; each key counts once. Of every mark of every contest the product of all ciphertexts modulo n^2 is
-// kept. Over a serial line (uart_link) whoever closes the election says
+// A ballot is {key, voter, contest, ciphertexts} of encryptor_board; each key counts once. Of every
+// mark of every contest the product of all ciphertexts modulo n^2 is kept. Over a serial line
+// (uart_link) whoever closes the election says
 //
 //   {0}                  and is told {0, ballots counted}
 //   {1, contest, mark}   {1, contest, mark, product}
@@ -12,17 +14,20 @@
 //   {6, D s_i}           {6}, when the trustee's share is kept: N / 32 + 2 words, lowest first
 //   {7}                  {7}: the share that was kept is forgotten
 //
-// and of anything else {3, code}, why not (decline_e of ballot_pkg). Nothing but products is ever raised to d, e or a share, and to e modulo n alone: modulo n^2 it would show the key.
-// d and e are EBits long; time does not depend on them, nor on a share. A share is kept until the next one is loaded, it is forgotten, or the board is reset, and no order reads
-// it. Randomness for its proofs is the noise source's (noise_source_port). Nothing is kept over a reset: the
-// encryptor board then sends all ballots again. A ballot that does not fit the table of keys, or has another length, is not counted, and dropped_o is high for a
-// cycle.
+// and of anything else {3, code}, why not (decline_e of ballot_pkg). Nothing but products is ever
+// raised to d, e or a share, and to e modulo n alone: modulo n^2 it would show the key. d and e are
+// EBits long; time does not depend on them, nor on a share. A share is kept until the next one is
+// loaded, it is forgotten, or the board is reset, and no order reads it. Randomness for its proofs
+// is the noise source's (noise_source_port). Nothing is kept over a reset: the encryptor board then
+// sends all ballots again. A ballot that does not fit the table of keys, or has another length, is
+// not counted, and dropped_o is high for a cycle.
 module tally_board #(
     parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
     parameter int unsigned EBits      = 512,   // bits of d and e, at least 1
     parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Contests   = 1,     // 10 at most
-    parameter int unsigned Candidates = 2,     // marks of a ballot, 2 to 9; times Contests at most 64
+    // marks of a ballot, 2 to 9; times Contests at most 64
+    parameter int unsigned Candidates = 2,
     parameter int unsigned Slots      = 1024,  // ballots at most, at least 2
     parameter int unsigned Period     = 868,   // of the serial line
     parameter int unsigned Timeout    = 1 << 20,
@@ -33,7 +38,8 @@ module tally_board #(
     input  logic             clk_i,
     input  logic             rst_ni,
     input  logic [15:0]      tag_i,        // another one after each reset
-    // The key, which with the election stays from one reset to the next: products and a share of another key would be kept.
+    // The key, which with the election stays from one reset to the next: products and a share of
+    // another key would be kept.
     input  logic [N-1:0]     modulus_i,    // n^2
     input  logic [Digit-1:0] inverse_i,    // -1 / n^2 mod 2^Digit
     input  logic [N-1:0]     enter_i,      // R^2 mod n^2
@@ -63,7 +69,8 @@ module tally_board #(
     input  logic             rx_i,
     output logic             noise_failed_o,
     output logic             dropped_o,
-    output logic             fault_o,      // of either link, with its code (link_pkg); the line first
+    // of either link, with its code (link_pkg); the line first
+    output logic             fault_o,
     output logic [3:0]       fault_code_o
 );
     localparam int unsigned CWords = N / 32;
@@ -120,7 +127,7 @@ module tally_board #(
     logic [TotalBits:0] left_marks_q;
     logic [N-1:0] totals_q[Totals];
 
-    // ---- ballots ---------------------------------------------------------------------------------------------------------------------------
+    // ---- ballots --------------------------------------------------------------------------------
 
     logic ballot_valid, ballot_ready, ballot_last, unused_ready, unused_delivered, unused_up, ballot_fault;
     logic [31:0] ballot_word;
@@ -190,7 +197,7 @@ module tally_board #(
     assign there = asked_valid_q && table_key == key_q;
     assign absent = right && !there && slot_q == counted_q && !asked_valid_q && counted_q != (SlotBits + 1)'(Slots);
 
-    // ---- the line -----------------------------------------------------------------------------------------------------------------------------
+    // ---- the line -------------------------------------------------------------------------------
 
     logic line_in_ready, line_delivered, line_out_valid, line_out_last, unused_line_up, line_fault;
     logic [31:0] line_word;
@@ -228,7 +235,7 @@ module tally_board #(
     assign fault_o = line_fault || ballot_fault;
     assign fault_code_o = line_fault ? line_code : ballot_code;
 
-    // ---- shares ------------------------------------------------------------------------------------------------------------------------------------
+    // ---- shares ---------------------------------------------------------------------------------
 
     logic noise_ready, noise_out_valid, noise_taken;
     logic [31:0] noise_word;
@@ -301,9 +308,10 @@ module tally_board #(
     assign aborted = sharing && order_q == 32'd5 && noise_failed_o && noise_taken;
     assign forget = state_q == Judge && ((order_q == 32'd7 && decline == ballot_pkg::NotDeclined) || decline == ballot_pkg::WrongShare);
 
-    // ---- products and powers ----------------------------------------------------------------------------------------------------------------------
+    // ---- products and powers --------------------------------------------------------------------
 
-    // A product is a power with the exponent 1 that begins with the total in place of 1, and brings the ciphertext in with a factor R too many for it.
+    // A product is a power with the exponent 1 that begins with the total in place of 1, and brings
+    // the ciphertext in with a factor R too many for it.
     logic power_ready, bit_ready, r_valid, unused_mul, powering, opens;
     logic [BitBits-1:0] bits_q;
     logic [XBits-1:0] exponent_q;
@@ -337,7 +345,7 @@ module tally_board #(
         .mul_o      (unused_mul)
     );
 
-    // ---- what is done ------------------------------------------------------------------------------------------------------------------------------
+    // ---- what is done ---------------------------------------------------------------------------
 
     ballot_pkg::decline_e decline;
     logic of_mark, alone;

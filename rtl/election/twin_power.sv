@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A power with a secret exponent is computed twice, on units that share nothing, and the two results are compared.
+// A power with a secret exponent is computed twice, on units that share nothing, and the two
+// results are compared.
 //
-// The result is given with equal_o; where they differ, none is: r_o is 0. A fault in one unit, or in what it keeps, never leaves as a number.
+// The result is given with equal_o; where they differ, none is: r_o is 0. A fault in one unit, or
+// in what it keeps, never leaves as a number.
 module twin_power #(
     parameter int unsigned N     = 512,  // as in secret_power
     parameter int unsigned EBits = 544,

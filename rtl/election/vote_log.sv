@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A log of records with identifiers in a serial flash memory: none that was acknowledged is lost, and none is there twice, whenever the power fails.
+// A log of records with identifiers in a serial flash memory: none that was acknowledged is lost,
+// and none is there twice, whenever the power fails.
 //
-// A record is an identifier, Body words, and their CRC-32, in a slot of its own, page after page where it is longer than one; slots are used one after another. The identifier is in
-// the first page and the checksum in the last, so a slot that is in use is not taken for an empty one, nor one for whole whose pages are not all there. A record is acknowledged when it
-// was read back as it was written, so a write that was cut short leaves a slot whose checksum is wrong, and nobody was told that it was stored. After reset all slots
-// are read up to the first that is empty, bit by bit; identifiers of whole records are kept in a table, and an identifier that is in it is not written again. So whoever got no
-// answer sends the same record again, and it is there once.
+// A record is an identifier, Body words, and their CRC-32, in a slot of its own, page after page
+// where it is longer than one; slots are used one after another. The identifier is in the first
+// page and the checksum in the last, so a slot that is in use is not taken for an empty one, nor
+// one for whole whose pages are not all there. A record is acknowledged when it was read back as it
+// was written, so a write that was cut short leaves a slot whose checksum is wrong, and nobody was
+// told that it was stored. After reset all slots are read up to the first that is empty, bit by
+// bit; identifiers of whole records are kept in a table, and an identifier that is in it is not
+// written again. So whoever got no answer sends the same record again, and it is there once.
 //
-// The record that is in hand is in a memory, word_write_i and word_read_i, while command_ready_o is high: word 0 is the identifier, and the body follows. Append stores that body, and
-// Fetch puts a record there; neither Find nor Format changes it. A word that is asked for is there a cycle later, until the next one is.
+// The record that is in hand is in a memory, word_write_i and word_read_i, while command_ready_o is
+// high: word 0 is the identifier, and the body follows. Append stores that body, and Fetch puts a
+// record there; neither Find nor Format changes it. A word that is asked for is there a cycle
+// later, until the next one is.
 //
-// A slot that does not read back as it was written is left and the next one taken, Attempts times. Format erases the sectors from the last to the first, so
-// that one that is cut short leaves the records of the sectors before. command_ready_o is high when what is in the memory is known; it comes Slots times a read after reset.
+// A slot that does not read back as it was written is left and the next one taken, Attempts times.
+// Format erases the sectors from the last to the first, so that one that is cut short leaves the
+// records of the sectors before. command_ready_o is high when what is in the memory is known; it
+// comes Slots times a read after reset.
 module vote_log #(
-    parameter int unsigned Body     = 18,       // words of a record beside identifier and checksum, at least 1
+    // words of a record beside identifier and checksum, at least 1
+    parameter int unsigned Body     = 18,
     parameter int unsigned SlotLog  = 7,        // 2^SlotLog bytes a slot: at least the record
-    parameter int unsigned Slots    = 1024,     // whole sectors of 4096 bytes, at least 2 slots; 2^24 bytes at most
+    // whole sectors of 4096 bytes, at least 2 slots; 2^24 bytes at most
+    parameter int unsigned Slots    = 1024,
     parameter int unsigned Attempts = 3,        // slots that a record is tried in, at least 1
     parameter int unsigned Half     = 4,
     parameter int unsigned Patience = 1 << 20,
@@ -35,7 +45,8 @@ module vote_log #(
     output logic [31:0]              word_o,
     output logic                     done_o,          // for a cycle, with what follows
     output logic [2:0]               answer_o,        // a log_answer_e of ballot_pkg
-    output logic [31:0]              id_o,            // Fetch: its identifier; Find and Append: its place
+    // Fetch: its identifier; Find and Append: its place
+    output logic [31:0]              id_o,
     output logic [$clog2(Slots):0]   used_o,          // slots that are no longer empty
     output logic                     cs_no,
     output logic                     sck_o,
@@ -83,7 +94,7 @@ module vote_log #(
     logic [$clog2(Attempts+1)-1:0] attempt_q;
     ballot_pkg::log_answer_e answer_q;
 
-    // ---- the memory ----------------------------------------------------------------------------------------------------------------
+    // ---- the memory -----------------------------------------------------------------------------
 
     logic flash_valid, flash_ready, flash_in, flash_taken, flash_out, flash_done, flash_failed;
     logic [7:0] flash_command;
@@ -152,7 +163,7 @@ module vote_log #(
         .crc_o (crc)
     );
 
-    // ---- the record in hand ---------------------------------------------------------------------------------------------------------
+    // ---- the record in hand ---------------------------------------------------------------------
 
     logic record_ready, unused_record_error, rest, comes, fresh_q;
     assign rest = state_q == Rest;
@@ -176,7 +187,7 @@ module vote_log #(
     // Whether what word_q names was read: it comes a cycle later.
     always_ff @(posedge clk_i) fresh_q <= state_q == Writing && !flash_taken;
 
-    // ---- the table of identifiers ---------------------------------------------------------------------------------------------------
+    // ---- the table of identifiers ---------------------------------------------------------------
 
     logic table_write, table_ready, table_good, unused_error, found;
     logic [31:0] table_id;
@@ -202,7 +213,8 @@ module vote_log #(
 
     logic whole, read_over, written;
     logic [31:0] record_id;
-    // All words came back, and with their checksum; not where they are all ones, whose checksum is not.
+    // All words came back, and with their checksum; not where they are all ones, whose checksum is
+    // not.
     logic last_back;
     assign last_back = flash_out && at_check;
     assign read_over = (state_q == Scanned || state_q == Verified || state_q == Reading) && last_back;
@@ -212,7 +224,7 @@ module vote_log #(
     assign table_write = ((state_q == Scanned || state_q == Verified) && last_back) || (state_q == Writing && flash_done);
     assign found = asked_valid_q && table_good && table_id == id_q;
 
-    // ---- what is done ------------------------------------------------------------------------------------------------------------------
+    // ---- what is done ---------------------------------------------------------------------------
 
     assign command_ready_o = state_q == Rest && table_ready && record_ready;
     assign used_o = used_q;

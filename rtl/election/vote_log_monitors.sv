@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An assertion on the log's orders, for simulations: but for the first, which waits until the flash has started, the flash takes each in the cycle in which it comes,
-// since the log waits for the end of one before it gives the next. So the states that give orders are left at once (synth/coverage.py leaves their waits out).
+// An assertion on the log's orders, for simulations: but for the first, which waits until the flash
+// has started, the flash takes each in the cycle in which it comes, since the log waits for the end
+// of one before it gives the next. So the states that give orders are left at once
+// (synth/coverage.py leaves their waits out).
 module vote_log_monitors (
     input logic clk_i,
     input logic rst_ni,

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Votes come in as messages, and go to the encryptor as marks if they are votes.
 //
-// A message is {count, contest}, an identifier, a voter, and count candidates, a word each; 16 bits for count and contest. Voters, contests and
-// candidates count from 0. A vote that is right leaves as one mark a candidate, 1 for those that were chosen; any other is refused, with the first reason of
-// ballot_pkg that holds. Nothing of a vote is given before all of it was looked at, so what is out of range cannot reach the encryptor; and nothing is given
-// while blocked_i says that there is no randomness.
+// A message is {count, contest}, an identifier, a voter, and count candidates, a word each; 16 bits
+// for count and contest. Voters, contests and candidates count from 0. A vote that is right leaves
+// as one mark a candidate, 1 for those that were chosen; any other is refused, with the first
+// reason of ballot_pkg that holds. Nothing of a vote is given before all of it was looked at, so
+// what is out of range cannot reach the encryptor; and nothing is given while blocked_i says that
+// there is no randomness.
 //
-// A voter has one vote in a contest: whether {contest, voter}, 8 and 24 bits, is in the log is asked of it, and ask_valid_o stays high until known_valid_i says so with
-// known_i. The next message is taken when the
-// vote or the refusal was. A word is taken every cycle; 3 cycles from the last word to the question. Marks are wiped when they are taken.
+// A voter has one vote in a contest: whether {contest, voter}, 8 and 24 bits, is in the log is
+// asked of it, and ask_valid_o stays high until known_valid_i says so with known_i. The next
+// message is taken when the vote or the refusal was. A word is taken every cycle; 3 cycles from the
+// last word to the question. Marks are wiped when they are taken.
 module vote_processor #(
     parameter int unsigned Voters     = 1000,  // 1 to 2^24
     parameter int unsigned Contests   = 1,     // 1 to 256
@@ -16,7 +19,8 @@ module vote_processor #(
 ) (
     input  logic                    clk_i,
     input  logic                    rst_ni,
-    // Of each contest, stable: how many candidates it has, and how many of them may and must be chosen.
+    // Of each contest, stable: how many candidates it has, and how many of them may and must be
+    // chosen.
     input  logic [Contests*8-1:0]   candidates_i,
     input  logic [Contests*8-1:0]   most_i,
     input  logic [Contests*8-1:0]   least_i,

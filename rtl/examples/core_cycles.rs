@@ -1,5 +1,6 @@
-//! Measures how many cycles the arithmetic cores take, in simulation, and prints them as JSON: for each design its latency and the
-//! interval between two operations at full speed. The tables in `bench/results/mesa.md` are made from it.
+//! Measures how many cycles the arithmetic cores take, in simulation, and prints them as JSON: for
+//! each design its latency and the interval between two operations at full speed. The tables in
+//! `bench/results/mesa.md` are made from it.
 
 use hearith_rtl::{
     CIOS_1024, CIOS_2048, COND_SUB_1024, DIV_EXACT_1076, DIV_RESTORING_564, LADDER_1024, MOD_ADD_1024, RADIX2_1024,
@@ -8,7 +9,8 @@ use hearith_rtl::{
 use hearith_verilated::bench::Bench;
 use hearith_verilated::{Design, Direction};
 
-/// Latency and interval of a core with streams `in_` and `out_`; its other inputs, constants whose values do not matter, are 1.
+/// Latency and interval of a core with streams `in_` and `out_`; its other inputs, constants whose
+/// values do not matter, are 1.
 fn measure(design: &'static Design) -> (u64, u64) {
     let mut bench = Bench::new(design.model(), 1);
     let control = ["clk_i", "rst_ni", "in_valid_i", "out_ready_i"];

@@ -2,13 +2,16 @@
 // What every accelerator has around its own datapath: registers, packets in and out, reset, flush
 // and wipe (docs/reference/registers.md).
 //
-// Items of InBits bits go to all Branches, each in its own time, once the constants are complete; the design gives one answer of OutBits bits an item, in
-// order. The design's datapath is reset by datapath_rst_no, its constants by rst_no; they are written where key_write_o says, the number of the region in
-// the upper 5 bits of key_index_o and the word in the lower 9, and cleared by key_wipe_o, in a cycle with datapath_rst_no low. All items are computed with the constants
-// of one key, of which no region is missing but Optional ones (key_slot). All resets are synchronous.
+// Items of InBits bits go to all Branches, each in its own time, once the constants are complete;
+// the design gives one answer of OutBits bits an item, in order. The design's datapath is reset by
+// datapath_rst_no, its constants by rst_no; they are written where key_write_o says, the number of
+// the region in the upper 5 bits of key_index_o and the word in the lower 9, and cleared by
+// key_wipe_o, in a cycle with datapath_rst_no low. All items are computed with the constants of one
+// key, of which no region is missing but Optional ones (key_slot). All resets are synchronous.
 //
-// No output port follows an input port within the cycle. Inside a packet an item is taken every InCycles and an answer given every OutCycles cycles:
-// 1 if it fits a beat, otherwise its beats, and one more without Gapless. Each packet costs ceil(64 / StreamBits) beats more.
+// No output port follows an input port within the cycle. Inside a packet an item is taken every
+// InCycles and an answer given every OutCycles cycles: 1 if it fits a beat, otherwise its beats,
+// and one more without Gapless. Each packet costs ceil(64 / StreamBits) beats more.
 module accelerator_frame #(
     parameter logic [31:0]  Identity    = "NONE",
     parameter int unsigned  InBits      = 128,  // bits of an item, at least 1
@@ -16,10 +19,13 @@ module accelerator_frame #(
     parameter int unsigned  StreamBits  = 64,   // bits of a beat, a multiple of 32
     parameter int unsigned  Branches    = 1,    // that take every item, 1 to 255
     parameter int unsigned  CountBits   = 8,    // bits of product_count_i, 1 to 32
-    parameter int unsigned  Gapless     = 0,    // 1: no cycle without a beat between items, for twice the flip-flops
-    parameter int unsigned  Tags        = 4,    // packets that may be on their way beside the one that is leaving, at least 2
+    // 1: no cycle without a beat between items, for twice the flip-flops
+    parameter int unsigned  Gapless     = 0,
+    // packets that may be on their way beside the one that is leaving, at least 2
+    parameter int unsigned  Tags        = 4,
     parameter int unsigned  Table       = 0,    // 1: there is a table behind INDEX and VALUE
-    parameter logic [319:0] RegionWords = '0,   // words of each region, 10 bits each; 0 where there is none
+    // words of each region, 10 bits each; 0 where there is none
+    parameter logic [319:0] RegionWords = '0,
     parameter logic [31:0]  Optional    = '0    // regions that a key need not have, a bit each
 ) (
     input  logic                  clk_i,
@@ -64,8 +70,10 @@ module accelerator_frame #(
     output logic                  key_write_o,
     output logic [13:0]           key_index_o,
     output logic [31:0]           key_data_o,
-    output logic [31:0]           key_complete_o,   // regions of which every word is there, a bit each
-    input  logic                  key_open_i,       // the memories of constants are cleared, and take words
+    // regions of which every word is there, a bit each
+    output logic [31:0]           key_complete_o,
+    // the memories of constants are cleared, and take words
+    input  logic                  key_open_i,
     output logic [Branches-1:0]   item_valid_o,
     input  logic [Branches-1:0]   item_ready_i,
     output logic [InBits-1:0]     item_o,

@@ -3,15 +3,18 @@
 // docs/reference/registers.md, made from rtl/registers, and the way into the regions that
 // hold the constants.
 //
-// Whatever cannot be is refused with SLVERR and noted in ERROR. A flush is flush_o for a cycle, in which the new epoch is there already; a wipe is
-// key_wipe_o in the same cycle as its flush. A constant that is written while the key is in use begins another key: the device is wiped before the word is taken
-// (key_slot). A word of a constant appears at key_write_o the cycle after it was written, the number of its region in the upper 5 bits of key_index_o. irq_o is a register.
+// Whatever cannot be is refused with SLVERR and noted in ERROR. A flush is flush_o for a cycle, in
+// which the new epoch is there already; a wipe is key_wipe_o in the same cycle as its flush. A
+// constant that is written while the key is in use begins another key: the device is wiped before
+// the word is taken (key_slot). A word of a constant appears at key_write_o the cycle after it was
+// written, the number of its region in the upper 5 bits of key_index_o. irq_o is a register.
 module accelerator_registers #(
     parameter logic [31:0]  Identity    = "NONE",
     parameter int unsigned  CountBits   = 8,    // bits of product_count_i, 1 to 32
     parameter int unsigned  Branches    = 1,    // that CAPABILITY tells, up to 255
     parameter int unsigned  Table       = 0,    // 1: there is a table behind INDEX and VALUE
-    parameter logic [319:0] RegionWords = '0,   // words of each region, 10 bits each; 0 where there is none
+    // words of each region, 10 bits each; 0 where there is none
+    parameter logic [319:0] RegionWords = '0,
     parameter logic [31:0]  Optional    = '0    // regions that a key need not have, a bit each
 ) (
     input  logic             clk_i,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Assertions about what holds at every edge of a clock, for simulation and for proofs; synthesis sees nothing of them.
+// Assertions about what holds at every edge of a clock, for simulation and for proofs; synthesis
+// sees nothing of them.
 //
-// The tools (Verilator, Yosys) take little of SystemVerilog's assertion language, so these are immediate assertions in clocked blocks. In a simulation (Verilator with
-// --assert) one that fails ends it with a message that has its name and place; with FORMAL defined (Yosys's read_verilog -formal) it is what is to be
-// proved. Every macro declares a block called Name, so that it stands where a module's items stand; Clock and Reset are clk_i and !rst_ni unless given.
+// The tools (Verilator, Yosys) take little of SystemVerilog's assertion language, so these are
+// immediate assertions in clocked blocks. In a simulation (Verilator with --assert) one that fails
+// ends it with a message that has its name and place; with FORMAL defined (Yosys's read_verilog
+// -formal) it is what is to be proved. Every macro declares a block called Name, so that it stands
+// where a module's items stand; Clock and Reset are clk_i and !rst_ni unless given.
 //
 //   `ASSERT(Name, Holds)              Holds is true at every edge out of reset.
 //   `ASSERT_NEXT(Name, When, Holds)   after an edge with When, Holds is true at the next one.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Cuts requests for words of a memory into bursts of at most Beats words.
 //
-// Bursts end at multiples of Beats words, so that only the first and the last of a request are shorter, and none crosses 4 KiB. A burst every cycle, and a
-// cycle between two requests. Ports are registered but for the length, which is made of two registers.
+// Bursts end at multiples of Beats words, so that only the first and the last of a request are
+// shorter, and none crosses 4 KiB. A burst every cycle, and a cycle between two requests. Ports are
+// registered but for the length, which is made of two registers.
 module axi4_bursts #(
     parameter int unsigned Width      = 64,  // bits of a word: 8, 16 ... 1024
     parameter int unsigned AddrWidth  = 32,  // bits of a word's address
     parameter int unsigned CountWidth = 16,  // bits of a request's length
-    parameter int unsigned Beats      = 16   // words of the longest burst: 1, 2, 4 ... 256, and at most 4 KiB
+    // words of the longest burst: 1, 2, 4 ... 256, and at most 4 KiB
+    parameter int unsigned Beats      = 16
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

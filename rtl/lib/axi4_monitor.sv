@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches an AXI4 manager port, and fails the simulation when the manager breaks the rules; with Trusting = 0 also when the memory does.
+// Watches an AXI4 manager port, and fails the simulation when the manager breaks the rules; with
+// Trusting = 0 also when the memory does.
 //
-// Of the manager: every channel's items stay until they are taken; bursts INCR of the bus' width, aligned, none across 4 KiB; each burst's last beat of data is marked,
-// and no other; no data before its address. Of the memory: nothing is answered that was not asked for, and the last beat of a burst read is marked.
+// Of the manager: every channel's items stay until they are taken; bursts INCR of the bus' width,
+// aligned, none across 4 KiB; each burst's last beat of data is marked, and no other; no data
+// before its address. Of the memory: nothing is answered that was not asked for, and the last beat
+// of a burst read is marked.
 module axi4_monitor #(
     parameter int unsigned Width    = 64,  // bits of the bus
     parameter int unsigned AddrBits = 35,  // bits of a byte's address

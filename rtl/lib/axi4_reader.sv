@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads words of a memory behind an AXI4 port: requests become bursts, and words come back in the order of the requests.
+// Reads words of a memory behind an AXI4 port: requests become bursts, and words come back in the
+// order of the requests.
 //
-// A burst is asked for only when there is room for all of it, so what comes is always taken. Up to Bursts of them are under way. A word a cycle, if the memory gives
-// one and Depth is at least its latency in cycles and two bursts. Latency: 2 cycles from a request to its first address, 2 from a beat to its word.
+// A burst is asked for only when there is room for all of it, so what comes is always taken. Up to
+// Bursts of them are under way. A word a cycle, if the memory gives one and Depth is at least its
+// latency in cycles and two bursts. Latency: 2 cycles from a request to its first address, 2 from a
+// beat to its word.
 //
-// After a fault (axi4_watch) no further word is passed on and nothing is asked for; words that came before it may still be taken.
-// clear_i forgets requests and words. What is under way is awaited and dropped, and requests are taken again when idle_o is high and the memory for words is
-// wiped (Depth + 2 cycles). Reset forgets everything at once: the memory must be reset with it.
+// After a fault (axi4_watch) no further word is passed on and nothing is asked for; words that came
+// before it may still be taken. clear_i forgets requests and words. What is under way is awaited
+// and dropped, and requests are taken again when idle_o is high and the memory for words is wiped
+// (Depth + 2 cycles). Reset forgets everything at once: the memory must be reset with it.
 module axi4_reader #(
     parameter int unsigned Width      = 64,   // bits of a word, and of the bus
     parameter int unsigned AddrWidth  = 32,   // bits of a word's address
@@ -80,7 +84,8 @@ module axi4_reader #(
         .burst_last_o (burst_last)
     );
 
-    // Room that nobody has been promised; bursts under way, from the register of the address to the last beat.
+    // Room that nobody has been promised; bursts under way, from the register of the address to the
+    // last beat.
     logic [RoomBits-1:0] room_q;
     logic [BurstBits-1:0] under_way_q;
     logic asked, answered, ended, taken, words_ready, last_q;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Notes the first fault of a memory behind an AXI4 channel, and keeps it.
 //
-// A memory is silent when for Timeout cycles something is awaited and nothing moves. A fault is forgotten with clear_i, except for those that break the
-// protocol (misplaced, unasked): after those nobody knows what belongs to what, and only a reset helps.
+// A memory is silent when for Timeout cycles something is awaited and nothing moves. A fault is
+// forgotten with clear_i, except for those that break the protocol (misplaced, unasked): after
+// those nobody knows what belongs to what, and only a reset helps.
 module axi4_watch #(
     parameter int unsigned Timeout = 4096  // cycles, at least 2
 ) (

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes words to a memory behind an AXI4 port: requests become bursts, and words go where the requests say, in their order.
+// Writes words to a memory behind an AXI4 port: requests become bursts, and words go where the
+// requests say, in their order.
 //
-// A burst is begun only when all of its words are here, so the bus never waits for them. Up to Bursts of them are under way. A word a cycle, if the memory takes one
-// and Depth is at least two bursts. done_o is high for a cycle when every word of the oldest request is in the memory.
+// A burst is begun only when all of its words are here, so the bus never waits for them. Up to
+// Bursts of them are under way. A word a cycle, if the memory takes one and Depth is at least two
+// bursts. done_o is high for a cycle when every word of the oldest request is in the memory.
 //
-// After a fault (axi4_watch) no burst is begun and done_o stays low; the bursts that were begun are ended. clear_i forgets requests and words; of bursts that were begun
-// the rest is sent without strobes, and requests are taken again when idle_o is high and the memory for words is wiped (Depth + 2 cycles).
-// Reset forgets everything at once: the memory must be reset with it.
+// After a fault (axi4_watch) no burst is begun and done_o stays low; the bursts that were begun are
+// ended. clear_i forgets requests and words; of bursts that were begun the rest is sent without
+// strobes, and requests are taken again when idle_o is high and the memory for words is wiped
+// (Depth + 2 cycles). Reset forgets everything at once: the memory must be reset with it.
 module axi4_writer #(
     parameter int unsigned Width      = 64,   // bits of a word, and of the bus
     parameter int unsigned AddrWidth  = 32,   // bits of a word's address
@@ -141,7 +144,8 @@ module axi4_writer #(
     assign axi_awsize_o = 3'(ByteBits);
     assign axi_awburst_o = 2'b01;
 
-    // Beats, of the bursts whose address was taken. One that is on offer stays, whatever is cleared.
+    // Beats, of the bursts whose address was taken. One that is on offer stays, whatever is
+    // cleared.
     logic sending_valid, sending_last, unused_ready, loads, ends;
     logic [7:0] sending_len, beat_q;
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Watches an AXI4-Lite port, and fails the simulation when either side breaks the protocol.
 //
-// On each of the five channels what is on offer stays, unchanged, until it is taken. No response comes before its request: a write's after address and data
-// have both been taken. Responses are OKAY, SLVERR or DECERR. At most Pending requests of a kind wait for their response.
+// On each of the five channels what is on offer stays, unchanged, until it is taken. No response
+// comes before its request: a write's after address and data have both been taken. Responses are
+// OKAY, SLVERR or DECERR. At most Pending requests of a kind wait for their response.
 module axil_monitor #(
     parameter int unsigned AddressBits = 16,  // bits of a byte address, at least 1
     parameter int unsigned Pending     = 15,  // at least 1
-    parameter int unsigned Settle      = 0    // edges that a reset takes to reach what answers: the flip-flops of a reset_sync
+    // edges that a reset takes to reach what answers: the flip-flops of a reset_sync
+    parameter int unsigned Settle      = 0
 ) (
     input logic                   clk_i,
     input logic                   rst_ni,

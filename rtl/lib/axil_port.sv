@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The AXI4-Lite side of a register file: turns bus transactions into single-cycle reads and writes.
 //
-// Words of 32 bits. The register file answers in the same cycle as write_o or read_o, and refuses with write_refused_i or read_refused_i (SLVERR);
-// write_whole_o says whether the strobes cover the whole word. A write that is there (write_held_o) waits as long as write_wait_i is high. One write and one read at a time, each in its own time; a write's address and data come in
-// any order. Every output is a register: no path leads through. Not ready in reset.
-// Reads take 3 cycles from taking the address to giving the data, writes 2 cycles after address and data have both been taken, and as many as they wait.
+// Words of 32 bits. The register file answers in the same cycle as write_o or read_o, and refuses
+// with write_refused_i or read_refused_i (SLVERR); write_whole_o says whether the strobes cover the
+// whole word. A write that is there (write_held_o) waits as long as write_wait_i is high. One write
+// and one read at a time, each in its own time; a write's address and data come in any order. Every
+// output is a register: no path leads through. Not ready in reset. Reads take 3 cycles from taking
+// the address to giving the data, writes 2 cycles after address and data have both been taken, and
+// as many as they wait.
 module axil_port #(
     parameter int unsigned AddressBits = 16  // bits of a byte address
 ) (

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Brings a bit from another clock, or from none, onto this one, through a row of flip-flops.
 //
-// bit_o follows bit_i after Stages edges, or one more when it changes as the clock rises. bit_i must come from a flip-flop and keep a value for
-// longer than a period of clk_i to be seen; several bits that belong together must not cross this way, each by itself (see stream_cdc).
+// bit_o follows bit_i after Stages edges, or one more when it changes as the clock rises. bit_i
+// must come from a flip-flop and keep a value for longer than a period of clk_i to be seen; several
+// bits that belong together must not cross this way, each by itself (see stream_cdc).
 module bit_sync #(
     parameter int unsigned Stages = 2,  // flip-flops, at least 2
     parameter int unsigned Value  = 0   // in reset, 0 or 1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A wide constant, written 32 bits at a time, the word with index 0 at the low end, and wiped at once.
+// A wide constant, written 32 bits at a time, the word with index 0 at the low end, and wiped at
+// once.
 //
 // A write outside the constant changes nothing. It cannot be read back but by what it is wired to.
 module config_register #(

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The way into an accelerator's constants, and what counts as a key.
 //
-// A region is complete when each of its words was written since the constants were last cleared. The host's word that the key is complete (ready_i) counts only with every
-// region complete that is not Optional. The first constant after that belongs to another key: before it is taken the slot clears all constants itself. So the constants that
-// a device computes with are of one key, and none is missing.
+// A region is complete when each of its words was written since the constants were last cleared.
+// The host's word that the key is complete (ready_i) counts only with every region complete that is
+// not Optional. The first constant after that belongs to another key: before it is taken the slot
+// clears all constants itself. So the constants that a device computes with are of one key, and
+// none is missing.
 //
-// Constants are cleared by key_wipe_o, in the cycle after clear_o; whatever was computed with them must go in that cycle too. A word that is asked for stays until it is taken:
-// at once, or where constants are cleared first when that is done (two cycles, and as many as open_i says that memories need). It appears at key_write_o a cycle later, the
-// number of its region in the upper 5 bits of key_index_o. complete_o and whole_o follow a word by two cycles.
+// Constants are cleared by key_wipe_o, in the cycle after clear_o; whatever was computed with them
+// must go in that cycle too. A word that is asked for stays until it is taken: at once, or where
+// constants are cleared first when that is done (two cycles, and as many as open_i says that
+// memories need). It appears at key_write_o a cycle later, the number of its region in the upper 5
+// bits of key_index_o. complete_o and whole_o follow a word by two cycles.
 module key_slot #(
-    parameter logic [319:0] RegionWords = '0,  // words of each region, 10 bits each; 0 where there is none
+    // words of each region, 10 bits each; 0 where there is none
+    parameter logic [319:0] RegionWords = '0,
     parameter logic [31:0]  Optional    = '0   // regions that a key need not have, a bit each
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
-    input  logic        wipe_i,       // the host clears the constants; never with ready_i or asked_i
+    // the host clears the constants; never with ready_i or asked_i
+    input  logic        wipe_i,
     input  logic        ready_i,      // the host says that the key is complete; never with asked_i
-    input  logic        asked_i,      // a word that there is, of a region that there is, while nothing is in flight
+    // a word that there is, of a region that there is, while nothing is in flight
+    input  logic        asked_i,
     input  logic [13:0] index_i,
     input  logic [31:0] data_i,
-    input  logic        open_i,       // the memories of constants are cleared; low from the cycle after key_wipe_o until then
+    // the memories of constants are cleared; low from the cycle after key_wipe_o until then
+    input  logic        open_i,
     output logic        wait_o,       // the word is not taken in this cycle
     output logic        clear_o,
     output logic        key_wipe_o,

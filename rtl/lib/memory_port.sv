@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An external memory for a design: requests for words on one side, an AXI4 manager port on the other (axi4_reader, axi4_writer).
+// An external memory for a design: requests for words on one side, an AXI4 manager port on the
+// other (axi4_reader, axi4_writer).
 //
-// Reads and writes do not wait for each other: whoever reads what it has written waits for wr_done_o first. error_o is 0 while the memory is sound; otherwise
-// its low bits are a fault (axi4_pkg) and the top bit says that it befell a write. Whoever sees it stops; clear_i and then idle_o begin anew.
+// Reads and writes do not wait for each other: whoever reads what it has written waits for
+// wr_done_o first. error_o is 0 while the memory is sound; otherwise its low bits are a fault
+// (axi4_pkg) and the top bit says that it befell a write. Whoever sees it stops; clear_i and then
+// idle_o begin anew.
 module memory_port #(
     parameter int unsigned Width      = 64,
     parameter int unsigned AddrWidth  = 32,

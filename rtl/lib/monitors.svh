@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Binds monitors to the ports that every top has: `BIND_MONITORS(mesa) in a file that a simulation is given beside the top. Their resets take two edges to
-// reach the ports, through a reset_sync.
+// Binds monitors to the ports that every top has: `BIND_MONITORS(mesa) in a file that a simulation
+// is given beside the top. Their resets take two edges to reach the ports, through a reset_sync.
 //
 // hearith_verilated gives Verilator the file TOP_monitors.sv of a top of that name by itself.
 `ifndef HEARITH_MONITORS_SVH

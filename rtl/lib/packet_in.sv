@@ -2,17 +2,20 @@
 // Takes packets apart: a header of 64 bits, then as many items as it says, each of Beats beats
 // (docs/reference/registers.md).
 //
-// Of a packet that has the mark and the epoch, the tag, {COUNT, SEQUENCE}, leaves at tag_*, and its items at item_*, in order. Any other packet is
-// discarded. Of a packet that ends too early or too late the item in which that shows is dropped, with what follows, and broken_valid_o says until
+// Of a packet that has the mark and the epoch, the tag, {COUNT, SEQUENCE}, leaves at tag_*, and its
+// items at item_*, in order. Any other packet is discarded. Of a packet that ends too early or too
+// late the item in which that shows is dropped, with what follows, and broken_valid_o says until
 // broken_ready_i how many items of the packet are missing; the next packet is not begun before.
 //
-// flush_i drops what is here and whatever is still to come of a packet that was begun; s_ready_o is low meanwhile, and in reset.
-// s_ready_o depends on registers alone. An item every Beats cycles (Beats + 1 without Gapless, if Beats is not 1) inside a packet, whose header takes
-// ceil(64 / StreamBits) more. Latency from the last beat of an item: 2 cycles, 1 if Beats is 1.
+// flush_i drops what is here and whatever is still to come of a packet that was begun; s_ready_o is
+// low meanwhile, and in reset. s_ready_o depends on registers alone. An item every Beats cycles
+// (Beats + 1 without Gapless, if Beats is not 1) inside a packet, whose header takes ceil(64 /
+// StreamBits) more. Latency from the last beat of an item: 2 cycles, 1 if Beats is 1.
 module packet_in #(
     parameter int unsigned StreamBits = 64,  // bits of a beat, a multiple of 32
     parameter int unsigned Beats      = 2,   // beats of an item, at least 1
-    parameter int unsigned Gapless    = 0    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no cycle without a beat between items, for twice the flip-flops
+    parameter int unsigned Gapless    = 0
 ) (
     input  logic                        clk_i,
     input  logic                        rst_ni,
@@ -33,7 +36,8 @@ module packet_in #(
     output logic                        broken_valid_o,
     input  logic                        broken_ready_i,
     output logic [15:0]                 missing_o,
-    // For a cycle each: a packet without the mark or of another epoch; one that did not end where it should; one discarded whole.
+    // For a cycle each: a packet without the mark or of another epoch; one that did not end where
+    // it should; one discarded whole.
     output logic                        foreign_o,
     output logic                        broken_o,
     output logic                        discarded_o
@@ -114,7 +118,8 @@ module packet_in #(
     assign ours = header[31:0] == {epoch_i, Mark};
     assign empty = header[63:48] == '0;
     assign head = beat_valid && state_q == Header;
-    // A header that is acted upon waits for a place for its tag, and until the last broken packet has been dealt with.
+    // A header that is acted upon waits for a place for its tag, and until the last broken packet
+    // has been dealt with.
     assign mark_beat = head && header_whole && ours && (!empty || beat_last);
     assign last_of_item = beat_q == Final;
     assign last_of_packet = last_of_item && left_q == 16'd1;
@@ -185,7 +190,8 @@ module packet_in #(
         end
     end
 
-    // What is noted: a header that is none or another's, one that ends too early, and a mark that goes on.
+    // What is noted: a header that is none or another's, one that ends too early, and a mark that
+    // goes on.
     logic stray, endless;
     assign stray = header_step && (header_whole ? !ours : beat_last);
     assign endless = header_step && header_whole && ours && empty && !beat_last;
@@ -220,7 +226,8 @@ module packet_in #(
             .in_valid_i  (beat_valid && (state_q == Items || (state_q == Rest && overlong_q))),
             .in_ready_o  (item_ready),
             .in_data_i   (beat_data),
-            // An item that does not end with the packet's last beat, or with which the packet does not end though it should, is dropped.
+            // An item that does not end with the packet's last beat, or with which the packet does
+            // not end though it should, is dropped.
             .in_last_i   (beat_last || (state_q == Items && last_of_item && !last_of_packet)),
             .out_valid_o (item_valid_o),
             .out_ready_i (item_ready_i),

@@ -2,16 +2,20 @@
 // Puts packets together: of a tag a header, then as many items as it says, each in Beats beats, the
 // last beat marked (docs/reference/registers.md).
 //
-// Tags {COUNT, SEQUENCE} come in the order of their packets, items in the order of packets and within them. broken_valid_i says that of the last packet
-// of which there is a tag missing_i items will not come: it is ended by a closing beat of zeros, by two if one would make it as long as a whole one.
+// Tags {COUNT, SEQUENCE} come in the order of their packets, items in the order of packets and
+// within them. broken_valid_i says that of the last packet of which there is a tag missing_i items
+// will not come: it is ended by a closing beat of zeros, by two if one would make it as long as a
+// whole one.
 //
-// m_near_o says of a beat that the next one ends the packet, m_item_o that it is the last beat of an item: for packet_port.
-// An item every Beats cycles (Beats + 1 without Gapless, if Beats is not 1), a header in ceil(64 / StreamBits). Latency from an item to
-// its first beat, the header having gone: 1 cycle, 0 if Beats is 1.
+// m_near_o says of a beat that the next one ends the packet, m_item_o that it is the last beat of
+// an item: for packet_port. An item every Beats cycles (Beats + 1 without Gapless, if Beats is not
+// 1), a header in ceil(64 / StreamBits). Latency from an item to its first beat, the header having
+// gone: 1 cycle, 0 if Beats is 1.
 module packet_out #(
     parameter int unsigned StreamBits = 64,  // bits of a beat, a multiple of 32
     parameter int unsigned Beats      = 2,   // beats of an item, at least 1
-    parameter int unsigned Gapless    = 0    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no cycle without a beat between items, for twice the flip-flops
+    parameter int unsigned Gapless    = 0
 ) (
     input  logic                        clk_i,
     input  logic                        rst_ni,

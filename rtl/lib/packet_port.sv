@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The registers of a port out of which packets go, and which a flush does not break: what is on offer stays until it is taken, and a packet that has
-// begun is ended by a closing beat of zeros, by two if one would make it as long as a whole one (in_near_i: the next beat would end the packet).
+// The registers of a port out of which packets go, and which a flush does not break: what is on
+// offer stays until it is taken, and a packet that has begun is ended by a closing beat of zeros,
+// by two if one would make it as long as a whole one (in_near_i: the next beat would end the
+// packet).
 //
-// Latency 1 cycle; a beat every cycle; every output is a register, out_ready_i reaches none of them within the cycle. Beats that have left, and those that a
-// flush drops, are cleared. closing_o is high until the last closing beat is on offer.
+// Latency 1 cycle; a beat every cycle; every output is a register, out_ready_i reaches none of them
+// within the cycle. Beats that have left, and those that a flush drops, are cleared. closing_o is
+// high until the last closing beat is on offer.
 module packet_port #(
     parameter int unsigned Width = 64  // bits of a beat
 ) (
@@ -33,7 +36,8 @@ module packet_port #(
     // The beat on offer, or the last that was; the one behind it.
     beat_t offer_q, held_q, next;
     logic held_valid_q, next_valid, free, taken;
-    // Whether the packet of the last beat on offer is still open, and one beat would end it; closing beats to come.
+    // Whether the packet of the last beat on offer is still open, and one beat would end it;
+    // closing beats to come.
     logic open_q, near_q;
     logic [1:0] closing_q;
 

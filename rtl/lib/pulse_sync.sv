@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Brings single events from one clock to another: none is lost, none comes twice.
 //
-// An event is taken in a cycle of src_clk_i with pulse_i and ready_o high; pulse_o is high for one cycle of dst_clk_i, Stages + 1 edges of that
-// clock later (or one more), and Stages edges of src_clk_i after that ready_o is high again. Either reset must be seen by both clocks: each side
-// obeys the other's, which comes to it through flip-flops, so that it must last for Stages + 2 periods of the slower clock.
+// An event is taken in a cycle of src_clk_i with pulse_i and ready_o high; pulse_o is high for one
+// cycle of dst_clk_i, Stages + 1 edges of that clock later (or one more), and Stages edges of
+// src_clk_i after that ready_o is high again. Either reset must be seen by both clocks: each side
+// obeys the other's, which comes to it through flip-flops, so that it must last for Stages + 2
+// periods of the slower clock.
 module pulse_sync #(
     parameter int unsigned Stages = 2  // flip-flops of a synchroniser, at least 2
 ) (

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Walks through the words of a memory to clear them, after reset and when asked to.
 //
-// Depth cycles with clear_o high, address_o going from 0 to Depth - 1, and one more in which the memory's outputs can be read afresh; then ready_o
-// is high: Depth + 1 cycles after the end of the reset, Depth + 2 after the cycle with wipe_i. With Wiped = 0 it is always high.
+// Depth cycles with clear_o high, address_o going from 0 to Depth - 1, and one more in which the
+// memory's outputs can be read afresh; then ready_o is high: Depth + 1 cycles after the end of the
+// reset, Depth + 2 after the cycle with wipe_i. With Wiped = 0 it is always high.
 module ram_wipe #(
     parameter int unsigned Depth       = 512,           // words, at least 2
     parameter int unsigned Wiped       = 1,             // 0: no wipe
-    parameter int unsigned AddressBits = $clog2(Depth)  // as many as it takes to name a word; not to be set
+    // as many as it takes to name a word; not to be set
+    parameter int unsigned AddressBits = $clog2(Depth)
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Brings a reset from outside onto the clock: both its beginning and its end, through a row of flip-flops.
+// Brings a reset from outside onto the clock: both its beginning and its end, through a row of
+// flip-flops.
 //
-// rst_no follows rst_ni after Stages edges. A reset that no edge sees is none: rst_ni must be low for a clock period and the set-up time at least.
+// rst_no follows rst_ni after Stages edges. A reset that no edge sees is none: rst_ni must be low
+// for a clock period and the set-up time at least.
 module reset_sync #(
     parameter int unsigned Stages = 2  // flip-flops, at least 2
 ) (

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Constant words.
 //
-// The contract is that of ram_1r1w: a word that is asked for (read_i) is there a cycle later and stays until the next one is. An address of Depth
-// or more must not be used. With Parity a further bit is kept with every word; error_o is high beside a word that does not agree with it.
-// Made to become block RAM, on 7-series and UltraScale+ parts and on the ECP5 alike.
+// The contract is that of ram_1r1w: a word that is asked for (read_i) is there a cycle later and
+// stays until the next one is. An address of Depth or more must not be used. With Parity a further
+// bit is kept with every word; error_o is high beside a word that does not agree with it. Made to
+// become block RAM, on 7-series and UltraScale+ parts and on the ECP5 alike.
 module rom #(
     parameter int unsigned            Width       = 8,              // bits of a word, at least 1
     parameter int unsigned            Depth       = 256,            // words, at least 2
     parameter logic [Width*Depth-1:0] Words       = '0,             // word 0 at the low end
     parameter int unsigned            Parity      = 0,              // 1: a parity bit a word
-    parameter int unsigned            AddressBits = $clog2(Depth)   // as many as it takes to name a word; not to be set
+    // as many as it takes to name a word; not to be set
+    parameter int unsigned            AddressBits = $clog2(Depth)
 ) (
     input  logic                   clk_i,
     input  logic                   read_i,

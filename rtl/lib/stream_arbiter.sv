@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Brings the packets of several sources into one stream, each whole, in turns.
 //
-// A source that has been chosen keeps its turn until the last beat of its packet is taken; then the next one in the round that has something goes
-// on. So nobody waits for more than Sources - 1 packets of the others. Latency 0; no cycle is lost between packets. out_valid_o and out_data_o follow
-// the inputs, and in_ready_o follows out_ready_i and the sources' valid, within the cycle.
+// A source that has been chosen keeps its turn until the last beat of its packet is taken; then the
+// next one in the round that has something goes on. So nobody waits for more than Sources - 1
+// packets of the others. Latency 0; no cycle is lost between packets. out_valid_o and out_data_o
+// follow the inputs, and in_ready_o follows out_ready_i and the sources' valid, within the cycle.
 module stream_arbiter #(
     parameter int unsigned Sources   = 2,                // at least 2
     parameter int unsigned Width     = 8,                // bits of a beat, at least 1
-    parameter int unsigned IndexBits = $clog2(Sources)   // as many as it takes to name a source; not to be set
+    // as many as it takes to name a source; not to be set
+    parameter int unsigned IndexBits = $clog2(Sources)
 ) (
     input  logic                          clk_i,
     input  logic                          rst_ni,
@@ -25,7 +27,8 @@ module stream_arbiter #(
     if (Width < 1) $error("stream_arbiter: Width must be at least 1");
     if (IndexBits != $clog2(Sources)) $error("stream_arbiter: IndexBits follows from Sources");
 
-    // One bit each: whose turn it is, and whose it was last. In the middle of a packet, or with a beat on offer, the turn stays.
+    // One bit each: whose turn it is, and whose it was last. In the middle of a packet, or with a
+    // beat on offer, the turn stays.
     logic [Sources-1:0] turn, turn_q;
     logic               locked_q;
     // Those with something on offer that come after the last one in the round.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Gives each item to one of several takers, which select_i names.
 //
-// Latency 0: wires alone; carries no data: the takers read the source's. While an item is on offer and not taken, select_i must stay. A select_i
-// that names no taker gives the item to none, and it waits.
+// Latency 0: wires alone; carries no data: the takers read the source's. While an item is on offer
+// and not taken, select_i must stay. A select_i that names no taker gives the item to none, and it
+// waits.
 module stream_demux #(
     parameter int unsigned Takers     = 2,               // at least 2
-    parameter int unsigned SelectBits = $clog2(Takers)   // as many as it takes to name a taker; not to be set
+    // as many as it takes to name a taker; not to be set
+    parameter int unsigned SelectBits = $clog2(Takers)
 ) (
     input  logic [SelectBits-1:0] select_i,
     input  logic                  in_valid_i,

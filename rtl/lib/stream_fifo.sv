@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Items that wait in line: first in, first out.
 //
-// An item every cycle; holds up to Depth items. Valid, data and ready are registered: no path leads from one side to the other.
-// With Memory = 0 the items are in flip-flops, each a step nearer to the exit with every item that leaves: latency 1 cycle, not ready in reset nor in the
-// first cycle after it. With Memory = 1 they are in a ram_1r1w: latency 2 cycles, not ready in reset nor until the memory is wiped (Depth + 2 cycles).
+// An item every cycle; holds up to Depth items. Valid, data and ready are registered: no path leads
+// from one side to the other. With Memory = 0 the items are in flip-flops, each a step nearer to
+// the exit with every item that leaves: latency 1 cycle, not ready in reset nor in the first cycle
+// after it. With Memory = 1 they are in a ram_1r1w: latency 2 cycles, not ready in reset nor until
+// the memory is wiped (Depth + 2 cycles).
 module stream_fifo #(
     parameter int unsigned Width  = 8,  // bits of an item, at least 1
     parameter int unsigned Depth  = 2,  // items, at least 2
     parameter int unsigned Memory = 0,  // 0: flip-flops; 1: block RAM
-    parameter int unsigned Wiped  = 1   // 1: reset clears the data too; 0: only what says whether there is any
+    // 1: reset clears the data too; 0: only what says whether there is any
+    parameter int unsigned Wiped  = 1
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gives every item to several takers, each in its own time; the item leaves the source when all have it.
+// Gives every item to several takers, each in its own time; the item leaves the source when all
+// have it.
 //
-// Latency 0; carries no data: the takers read the source's. No taker waits for another but to get the next item. in_ready_o follows out_ready_i
-// within the cycle.
+// Latency 0; carries no data: the takers read the source's. No taker waits for another but to get
+// the next item. in_ready_o follows out_ready_i within the cycle.
 module stream_fork #(
     parameter int unsigned Takers = 2  // at least 1
 ) (

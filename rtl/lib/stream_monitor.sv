@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches a stream, and fails the simulation when it breaks the contract: what is on offer stays, unchanged, until it is taken.
+// Watches a stream, and fails the simulation when it breaks the contract: what is on offer stays,
+// unchanged, until it is taken.
 //
-// Further: once a reset has reached it nothing is on offer (QuietValid) and nothing is taken (QuietReady); valid, ready and what is on offer are known bits.
-// While a reset is under way, nothing else is said. A monitor is bound to a port (monitors.svh) or stands beside one; synthesis makes nothing of it.
+// Further: once a reset has reached it nothing is on offer (QuietValid) and nothing is taken
+// (QuietReady); valid, ready and what is on offer are known bits. While a reset is under way,
+// nothing else is said. A monitor is bound to a port (monitors.svh) or stands beside one; synthesis
+// makes nothing of it.
 module stream_monitor #(
     parameter int unsigned Width      = 8,  // bits of an item, at least 1
-    parameter int unsigned Settle     = 0,  // edges that a reset takes to reach what drives the stream: the flip-flops of a reset_sync
+    // edges that a reset takes to reach what drives the stream: the flip-flops of a reset_sync
+    parameter int unsigned Settle     = 0,
     parameter int unsigned QuietValid = 1,  // 1: valid is low in reset
     parameter int unsigned QuietReady = 0   // 1: ready is low in reset
 ) (

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Passes the items of one of several sources, which select_i names; the others wait.
 //
-// Latency 0: wires alone. While an item is on offer and not taken, select_i must stay. A select_i that names no source passes none.
+// Latency 0: wires alone. While an item is on offer and not taken, select_i must stay. A select_i
+// that names no source passes none.
 module stream_mux #(
     parameter int unsigned Sources    = 2,                // at least 2
     parameter int unsigned Width      = 8,                // bits of an item, at least 1
-    parameter int unsigned SelectBits = $clog2(Sources)  // as many as it takes to name a source; not to be set
+    // as many as it takes to name a source; not to be set
+    parameter int unsigned SelectBits = $clog2(Sources)
 ) (
     input  logic [SelectBits-1:0]         select_i,
     input  logic [Sources-1:0]            in_valid_i,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sends a wide item as a packet of narrow beats, the low end first, the last beat marked.
 //
-// Latency 1 cycle; an item every Beats + 1 cycles, or every Beats cycles if Gapless: the next item then waits in a second register. in_ready_o
-// depends on registers alone.
+// Latency 1 cycle; an item every Beats + 1 cycles, or every Beats cycles if Gapless: the next item
+// then waits in a second register. in_ready_o depends on registers alone.
 module stream_narrow #(
     parameter int unsigned Width   = 64,  // bits of a beat, at least 1
     parameter int unsigned Beats   = 2,   // beats of an item, at least 2
-    parameter int unsigned Gapless = 0    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no cycle without a beat between items, for twice the flip-flops
+    parameter int unsigned Gapless = 0
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A register in a stream that cuts every path between its two sides: valid, data and ready are all registered.
+// A register in a stream that cuts every path between its two sides: valid, data and ready are all
+// registered.
 //
-// Latency 1 cycle; an item every cycle. Holds up to two items: in_ready_o comes a cycle late, and the item that is taken meanwhile waits in a
-// second register. Not ready in reset, nor in the first cycle after it, so that nothing is taken and lost once reset has been seen.
+// Latency 1 cycle; an item every cycle. Holds up to two items: in_ready_o comes a cycle late, and
+// the item that is taken meanwhile waits in a second register. Not ready in reset, nor in the first
+// cycle after it, so that nothing is taken and lost once reset has been seen.
 module stream_skid #(
     parameter int unsigned Width = 8,  // bits of an item, at least 1
-    parameter int unsigned Wiped = 1   // 1: reset clears the data too; 0: only what says whether there is any
+    // 1: reset clears the data too; 0: only what says whether there is any
+    parameter int unsigned Wiped = 1
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,

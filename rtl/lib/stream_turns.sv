@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Whose turn it is among equals: a counter that goes on to the next with every transfer.
 //
-// What is dealt out in turns and takes the same time everywhere comes back in the same turns, in order.
+// What is dealt out in turns and takes the same time everywhere comes back in the same turns, in
+// order.
 module stream_turns #(
     parameter int unsigned Takers = 2  // at least 1
 ) (

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Collects a packet of narrow beats into one wide item, the first beat at the low end.
 //
-// A packet has exactly Beats beats, the last one marked. A packet that is too short or too long is dropped whole and reported for one cycle.
-// Latency 1 cycle after the last beat; an item every Beats + 1 cycles, or every Beats cycles if Gapless and each item is taken within Beats - 1
-// cycles: the beats of the next one are then collected in a second register. in_ready_o depends on registers alone.
+// A packet has exactly Beats beats, the last one marked. A packet that is too short or too long is
+// dropped whole and reported for one cycle. Latency 1 cycle after the last beat; an item every
+// Beats + 1 cycles, or every Beats cycles if Gapless and each item is taken within Beats - 1
+// cycles: the beats of the next one are then collected in a second register. in_ready_o depends on
+// registers alone.
 module stream_widen #(
     parameter int unsigned Width   = 64,  // bits of a beat, at least 1
     parameter int unsigned Beats   = 2,   // beats of an item, at least 2
-    parameter int unsigned Gapless = 0    // 1: no cycle without a beat between items, for twice the flip-flops
+    // 1: no cycle without a beat between items, for twice the flip-flops
+    parameter int unsigned Gapless = 0
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,

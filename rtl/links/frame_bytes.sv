@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Words become the bytes of a frame: a flag, the words and their CRC-32, each word's least significant byte first, and a flag.
+// Words become the bytes of a frame: a flag, the words and their CRC-32, each word's least
+// significant byte first, and a flag.
 //
-// A flag or an escape among the bytes becomes two (link_pkg). A byte is on offer in every cycle of a frame; a word is taken with its last byte. The checksum is the
-// complement of what crc32 leaves of all ones.
+// A flag or an escape among the bytes becomes two (link_pkg). A byte is on offer in every cycle of
+// a frame; a word is taken with its last byte. The checksum is the complement of what crc32 leaves
+// of all ones.
 module frame_bytes (
     input  logic        clk_i,
     input  logic        rst_ni,

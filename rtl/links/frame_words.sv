@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The bytes between two flags become words, and it is said at the end whether they are a frame.
 //
-// A word is shown for one cycle, and so is the end of a frame, which never comes in the same cycle: good_o says that the bytes are whole words, that no escape was
-// left open, and that the last word is the CRC-32 of those before it. Nothing is kept waiting. Flags without bytes between them are no frame. Nothing
-// counts before the first flag.
+// A word is shown for one cycle, and so is the end of a frame, which never comes in the same cycle:
+// good_o says that the bytes are whole words, that no escape was left open, and that the last word
+// is the CRC-32 of those before it. Nothing is kept waiting. Flags without bytes between them are
+// no frame. Nothing counts before the first flag.
 module frame_words (
     input  logic        clk_i,
     input  logic        rst_ni,

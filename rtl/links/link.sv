@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One end of a link: messages of 32-bit words, each once and in order, over bytes that may be lost, wrong or made up.
+// One end of a link: messages of 32-bit words, each once and in order, over bytes that may be lost,
+// wrong or made up.
 //
-// A frame is a header of two words, {words, sequence, kind} and {partner's tag, own tag}, a message or none, and their CRC-32. A message is sent again until the
-// partner acknowledges it, and the next one goes after that; it is acknowledged when it was given to its taker, whole. A partner whose taker is slow says so (Wait), and
-// is then not taken to be gone. Each end names itself by a tag, which must be another one after each reset: an end that does not know its partner's says Hello until
-// it is welcomed. Between resets each message comes once. What was not acknowledged when either end was reset is sent again afterwards, and may then come a second
-// time: who keeps messages knows them by identifiers of their own (vote_log).
+// A frame is a header of two words, {words, sequence, kind} and {partner's tag, own tag}, a message
+// or none, and their CRC-32. A message is sent again until the partner acknowledges it, and the
+// next one goes after that; it is acknowledged when it was given to its taker, whole. A partner
+// whose taker is slow says so (Wait), and is then not taken to be gone. Each end names itself by a
+// tag, which must be another one after each reset: an end that does not know its partner's says
+// Hello until it is welcomed. Between resets each message comes once. What was not acknowledged
+// when either end was reset is sent again afterwards, and may then come a second time: who keeps
+// messages knows them by identifiers of their own (vote_log).
 //
-// An end that hears nothing for Retries times Timeout cycles says so, and goes on trying. Faults show for one cycle each, with their code (link_pkg); where
-// two come at once, the first of the list below is shown.
+// An end that hears nothing for Retries times Timeout cycles says so, and goes on trying. Faults
+// show for one cycle each, with their code (link_pkg); where two come at once, the first of the
+// list below is shown.
 module link #(
     parameter int unsigned Words   = 64,       // of a message at most, at least 2
-    parameter int unsigned Timeout = 1 << 20,  // cycles from the end of a frame until it is sent again: more than the longest answer takes
-    parameter int unsigned Retries = 8         // frames without an answer until the partner counts as silent
+    // cycles from the end of a frame until it is sent again: more than the longest answer takes
+    parameter int unsigned Timeout = 1 << 20,
+    // frames without an answer until the partner counts as silent
+    parameter int unsigned Retries = 8
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -51,7 +58,7 @@ module link #(
 
     typedef logic [CountBits-1:0] count_t;
 
-    // ---- what comes in ----------------------------------------------------------------------------------------------------------
+    // ---- what comes in --------------------------------------------------------------------------
 
     logic word, frame_end, good;
     logic [31:0] word_data;
@@ -119,14 +126,15 @@ module link #(
         end
     end
 
-    // ---- the message that came, until it is given ---------------------------------------------------------------------------------
+    // ---- the message that came, until it is given -----------------------------------------------
 
     logic give, give_last, unused_in_error;
     count_t given_q;
     logic in_write;
     logic [AddressBits-1:0] in_address;
 
-    // Words behind the header; the checksum behind the longest message has no place, and needs none.
+    // Words behind the header; the checksum behind the longest message has no place, and needs
+    // none.
     assign in_write = word && keep_q && count_q >= count_t'(2) && count_q < count_t'(Words + 2);
     assign in_address = AddressBits'(count_q - count_t'(2));
     assign give = out_valid_o && out_ready_i;
@@ -171,7 +179,7 @@ module link #(
         end
     end
 
-    // ---- the message that goes, until it is acknowledged ----------------------------------------------------------------------------
+    // ---- the message that goes, until it is acknowledged ----------------------------------------
 
     typedef enum logic [2:0] {
         Rest,
@@ -232,7 +240,7 @@ module link #(
         end
     end
 
-    // ---- who says what, and when ------------------------------------------------------------------------------------------------------
+    // ---- who says what, and when ----------------------------------------------------------------
 
     logic welcome_due_q, wait_due_q, expired, timed_out;
     logic [7:0] waiting_q;
@@ -337,7 +345,8 @@ module link #(
                 expected_q <= expected_q + 8'd1;
                 ack_due_q  <= 1'b1;
             end else if (data && again) begin
-                // Taken: said again. Not yet: it will be said when it is, and for now that it waits.
+                // Taken: said again. Not yet: it will be said when it is, and for now that it
+                // waits.
                 ack_due_q  <= 1'b1;
                 wait_due_q <= full_q;
                 waiting_q  <= sequence_number;
@@ -380,7 +389,7 @@ module link #(
         .between_o  (tx_between_o)
     );
 
-    // ---- what went wrong ----------------------------------------------------------------------------------------------------------------
+    // ---- what went wrong ------------------------------------------------------------------------
 
     link_pkg::fault_e code;
     always_comb begin

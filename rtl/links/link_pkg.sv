@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the two ends of a link agree on, and the codes of what can go wrong.
 package link_pkg;
-    // Bytes on the wire: a frame stands between two flags; a flag or an escape inside it comes as an escape and the byte with bit 5 turned over. Between frames
-    // there may be any number of flags.
+    // Bytes on the wire: a frame stands between two flags; a flag or an escape inside it comes as
+    // an escape and the byte with bit 5 turned over. Between frames there may be any number of
+    // flags.
     localparam logic [7:0] Flag = 8'h7e;
     localparam logic [7:0] Escape = 8'h7d;
     localparam logic [7:0] Turned = 8'h20;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The controller of a serial peripheral interface, mode 0: the clock rests low, bits change as it falls and are read as it rises, most significant first.
+// The controller of a serial peripheral interface, mode 0: the clock rests low, bits change as it
+// falls and are read as it rises, most significant first.
 //
-// Each byte that is taken is exchanged for one of the peripheral's, which is then on offer; the next one begins when that was taken, so none is lost. The
-// peripheral is selected from the first byte to the one with in_last_i, and then left alone for 2 Half cycles. cipo_i is read at the end of the high half of the clock.
-// A byte takes 16 Half cycles, and Half more where it is the first; all outputs are registered.
+// Each byte that is taken is exchanged for one of the peripheral's, which is then on offer; the
+// next one begins when that was taken, so none is lost. The peripheral is selected from the first
+// byte to the one with in_last_i, and then left alone for 2 Half cycles. cipo_i is read at the end
+// of the high half of the clock. A byte takes 16 Half cycles, and Half more where it is the first;
+// all outputs are registered.
 module spi_controller #(
-    parameter int unsigned Half   = 8,  // cycles of half a period of the clock, at least 3; 4 for a spi_peripheral on a clock as fast as this one
+    // cycles of half a period of the clock, at least 3; 4 for a spi_peripheral on a clock as fast
+    // as this one
+    parameter int unsigned Half   = 8,
     parameter int unsigned Stages = 2   // of the synchroniser of cipo_i
 ) (
     input  logic       clk_i,

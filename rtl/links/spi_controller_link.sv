@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The controller's end of a link over a serial peripheral interface (link, spi_controller).
 //
-// It exchanges bytes without a pause, flags where there is nothing to say, so that the peripheral can speak when it likes. Every Burst bytes it selects the
-// peripheral anew: a bit of the clock that is lost or made up spoils no more than what is left of a burst.
+// It exchanges bytes without a pause, flags where there is nothing to say, so that the peripheral
+// can speak when it likes. Every Burst bytes it selects the peripheral anew: a bit of the clock
+// that is lost or made up spoils no more than what is left of a burst.
 module spi_controller_link #(
     parameter int unsigned Half    = 8,        // cycles of half a period of the clock
     parameter int unsigned Burst   = 16,       // bytes, at least 1

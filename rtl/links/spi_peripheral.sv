@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A peripheral on a serial peripheral interface, mode 0, which reads the controller's clock as it reads any other signal: on its own clock.
+// A peripheral on a serial peripheral interface, mode 0, which reads the controller's clock as it
+// reads any other signal: on its own clock.
 //
-// Each byte of the controller is on offer when its last bit was read, and for it goes one that is waiting, or Idle where there is none when the byte begins.
-// A byte counts as sent when its last bit was read. Whatever the clock does, a byte begins when the peripheral is selected; one that ends before its eighth bit is
-// dropped, and short_o is high for a cycle. overrun_o is high for a cycle when a byte comes before the one before it was taken; the later one is dropped.
-// Each half of the controller's clock must last for at least Stages + 2 cycles.
+// Each byte of the controller is on offer when its last bit was read, and for it goes one that is
+// waiting, or Idle where there is none when the byte begins. A byte counts as sent when its last
+// bit was read. Whatever the clock does, a byte begins when the peripheral is selected; one that
+// ends before its eighth bit is dropped, and short_o is high for a cycle. overrun_o is high for a
+// cycle when a byte comes before the one before it was taken; the later one is dropped. Each half
+// of the controller's clock must last for at least Stages + 2 cycles.
 module spi_peripheral #(
     parameter logic [7:0]  Idle   = 8'h7e,  // is sent where nothing waits
     parameter int unsigned Stages = 2       // of the synchronisers

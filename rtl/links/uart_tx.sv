@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sends bytes over an asynchronous line: a start bit, eight bits, least significant first, a stop bit (8N1).
+// Sends bytes over an asynchronous line: a start bit, eight bits, least significant first, a stop
+// bit (8N1).
 //
-// tx_o is registered and high where nothing is sent. A byte every 10 Period cycles; its start bit is on the line in the cycle after it was taken.
+// tx_o is registered and high where nothing is sent. A byte every 10 Period cycles; its start bit
+// is on the line in the cycle after it was taken.
 module uart_tx #(
     parameter int unsigned Period = 868  // cycles of a bit, at least 8: 115 200 baud at 100 MHz
 ) (

@@ -3,23 +3,31 @@
 //
 //   m = (L_p(c^(p-1) mod p^2) t_p + L_q(c^(q-1) mod q^2) t_q) mod n,   L_p(x) = (x - 1) / p,   t_p = 0 mod q
 //
-// Two symmetric branches (mesa_branch), one for p and one for q, each with Stages ladders that pass on their pair of values; a key memory; registers.
+// Two symmetric branches (mesa_branch), one for p and one for q, each with Stages ladders that pass
+// on their pair of values; a key memory; registers.
 //
-// Ciphertexts of 2 N bits come in packets over AXI4-Stream, plaintexts of N bits leave in packets, in order, little end first; both padded with zeros to
-// whole beats; 2^N - 1 says that a ciphertext's powers are not both 1 modulo the primes. Streams, registers, parameters and the regions of the key:
-// docs/reference/registers.md. A key of fewer bits than N works as well.
+// Ciphertexts of 2 N bits come in packets over AXI4-Stream, plaintexts of N bits leave in packets,
+// in order, little end first; both padded with zeros to whole beats; 2^N - 1 says that a
+// ciphertext's powers are not both 1 modulo the primes. Streams, registers, parameters and the
+// regions of the key: docs/reference/registers.md. A key of fewer bits than N works as well.
 // PRODUCTS counts pairs of products in all ladders.
 //
-// The exponents may be shorter than N / 2 bits (STEPS). Throughput, once filled, with the longest: a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works all but two, or, with so many
-// stages that it is more, what the radix-2 multiplier that a branch shares takes for its two products.
-// Source: the MESA paper, [HDSST25], fig. 1 and 2.
+// The exponents may be shorter than N / 2 bits (STEPS). Throughput, once filled, with the longest:
+// a plaintext every Interval cycles (parameter 6): what a stage takes, of which its ladder works
+// all but two, or, with so many stages that it is more, what the radix-2 multiplier that a branch
+// shares takes for its two products. Source: the MESA paper, [HDSST25], fig. 1 and 2.
 module mesa #(
-    parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384, in whole digits too
-    parameter int unsigned Stages     = 6,     // ladders a branch, 1 to N / 4, none without a bit of the exponent
+    // bits of n, a multiple of 4, 64 to 16384, in whole digits too
+    parameter int unsigned N          = 1024,
+    // ladders a branch, 1 to N / 4, none without a bit of the exponent
+    parameter int unsigned Stages     = 6,
     parameter int unsigned W          = 17,    // bits of a digit, 4 to 32
-    parameter int unsigned V          = 23,    // bits of a word, W to 2 W - 1, ceil(W (D + 2) / V) (V - 1) below W (D + 2) (carry_resolve)
-    parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 6, W (D + 1) at most 3 N / 2 + 1
-    parameter int unsigned Exact      = 1,     // dividers: from the low end (1), or restoring as in the paper (0)
+    // bits of a word, W to 2 W - 1, ceil(W (D + 2) / V) (V - 1) below W (D + 2) (carry_resolve)
+    parameter int unsigned V          = 23,
+    // delay of a digit of the quotient, 2 to 6, W (D + 1) at most 3 N / 2 + 1
+    parameter int unsigned D          = 2,
+    // dividers: from the low end (1), or restoring as in the paper (0)
+    parameter int unsigned Exact      = 1,
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (
     input  logic                  clk_i,
@@ -69,7 +77,8 @@ module mesa #(
     // A ladder's step, and the time from pair to pair in a stage.
     localparam int unsigned Step = (N + 2 + W - 1) / W + 2 * D + 6;
     localparam int unsigned StageCycles = (N / 2 + 1 + Stages - 1) / Stages * Step + 2;
-    // A product of the radix-2 multiplier, from start to start (mont_mul_radix2, and a cycle of mesa_mont_mul); every ciphertext needs two.
+    // A product of the radix-2 multiplier, from start to start (mont_mul_radix2, and a cycle of
+    // mesa_mont_mul); every ciphertext needs two.
     localparam int unsigned ProductCycles = XBits + ((N + 31) / 32 + 2) / 2 + 4;
     localparam int unsigned Interval = (StageCycles > 2 * ProductCycles) ? StageCycles : 2 * ProductCycles;
     localparam int unsigned CountBits = $clog2(2 * Stages + 1);

@@ -6,21 +6,26 @@
 //   c --> Montgomery form --> Stages ladders --> carries --> divider --> times t modulo n --> residue
 //         (radix 2)           (17-bit digits)                            (the same radix-2 multiplier)
 //
-// The exponentiation works modulo the scaled modulus M' = u p^2, u < 2^(W (D+1)), whose digits of the quotient cost no multiplication (see mont_mul_cios), so
-// that x = c^(p-1) + k p^2 and L(x) comes out with k p added; t is a multiple of q, and k p t one of n: nothing has to be subtracted
+// The exponentiation works modulo the scaled modulus M' = u p^2, u < 2^(W (D+1)), whose digits of
+// the quotient cost no multiplication (see mont_mul_cios), so that x = c^(p-1) + k p^2 and L(x)
+// comes out with k p added; t is a multiple of q, and k p t one of n: nothing has to be subtracted
 // (the paper's equation 10, for a whole digit instead of one modulus).
 //
-// foreign_o, with the residue: c^e is not 1 modulo p, that is, p does not divide x - 1, and the residue means nothing.
-// The divider from the low end goes on until all bits of x are in: if p divides x - 1 < 2^DivBits, the bits of the
-// quotient from QBits on are 0; and if they are, the quotient times p is x - 1 itself. (Not looked at: x = 0, which is c = 0.)
+// foreign_o, with the residue: c^e is not 1 modulo p, that is, p does not divide x - 1, and the
+// residue means nothing. The divider from the low end goes on until all bits of x are in: if p
+// divides x - 1 < 2^DivBits, the bits of the quotient from QBits on are 0; and if they are, the
+// quotient times p is x - 1 itself. (Not looked at: x = 0, which is c = 0.)
 //
-// All constants are static while anything is in flight. With XBits = 2 N + 2 scanned bits of the radix-2 multiplier and R = 2^RBits:
+// All constants are static while anything is in flight. With XBits = 2 N + 2 scanned bits of the
+// radix-2 multiplier and R = 2^RBits:
 //   mt = (M' + 1) / 2^(W (D+1)),   enter = R 2^XBits mod p^2,   one = R mod p^2,   merged = t 2^XBits mod n.
 //
-// The exponent is cut most significant bits first, Segment bits a stage; the last stage has fewer and one product more, out of Montgomery form, so
-// that no stage takes longer than Segment steps. Shorter exponents take steps_i + 1 steps a stage (mod_exp_ladder), and stand in the highest bits of each
-// segment. One item every Segment ladder steps if that is more than two radix-2 multiplications.
-// Source: [HDSST25], algorithm 4 and fig. 2; the order of the constants is that of algorithm 4's precomputation.
+// The exponent is cut most significant bits first, Segment bits a stage; the last stage has fewer
+// and one product more, out of Montgomery form, so that no stage takes longer than Segment steps.
+// Shorter exponents take steps_i + 1 steps a stage (mod_exp_ladder), and stand in the highest bits
+// of each segment. One item every Segment ladder steps if that is more than two radix-2
+// multiplications. Source: [HDSST25], algorithm 4 and fig. 2; the order of the constants is that of
+// algorithm 4's precomputation.
 module mesa_branch #(
     parameter int unsigned N       = 1024,  // bits of n and p^2
     parameter int unsigned Stages  = 6,     // ladders, 1 to N / 4
@@ -38,7 +43,8 @@ module mesa_branch #(
     input  logic [N-1:0]      enter_i,
     input  logic [N-1:0]      one_i,
     input  logic [N/2-1:0]    exponent_i,
-    input  logic [31:0]       steps_i,       // steps after the first: of a stage below, of the last one above
+    // steps after the first: of a stage below, of the last one above
+    input  logic [31:0]       steps_i,
     input  logic [N/2-1:0]    prime_i,
     input  logic [N-1:0]      merged_i,
     input  logic [N-1:0]      n_i,
@@ -120,7 +126,8 @@ module mesa_branch #(
     );
     assign quotient_ready = product_start && flag_ready;
 
-    // The ladders. Stage i takes pair i and gives pair i + 1; of a pair, x is squared next: 1 before a bit 0 of the exponent, c before a 1.
+    // The ladders. Stage i takes pair i and gives pair i + 1; of a pair, x is squared next: 1
+    // before a bit 0 of the exponent, c before a 1.
     logic [Stages:0] pair_valid, pair_ready;
     logic [Stages:0][PairBits-1:0] x, y;
 
@@ -188,7 +195,8 @@ module mesa_branch #(
         .r_o        (power)
     );
 
-    // What the last ladder leaves beside the power, what is above all x, and counts that no stage reaches.
+    // What the last ladder leaves beside the power, what is above all x, and counts that no stage
+    // reaches.
     logic unused;
     assign unused = &{1'b0, y[Stages], power >> DivBits, steps_i, flag_valid};
 

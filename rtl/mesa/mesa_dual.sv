@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// MESA in dual numbers: a decryptor for Paillier ciphertexts without division, with multipliers of half the width.
+// MESA in dual numbers: a decryptor for Paillier ciphertexts without division, with multipliers of
+// half the width.
 //
 //   m = (L_p(c^(p-1) mod p^2) t_p + L_q(c^(q-1) mod q^2) t_q) mod n,   L_p(x) = (x - 1) / p,   t_p = 0 mod q
 //
-// Two symmetric branches (mesa_dual_branch), one for p and one for q, each with Lanes exponentiators side by side; a key memory; registers.
+// Two symmetric branches (mesa_dual_branch), one for p and one for q, each with Lanes
+// exponentiators side by side; a key memory; registers.
 //
-// Of a ciphertext whose powers are not both 1 modulo the primes 2^N - 1 leaves. Streams, registers, parameters and the regions of the key: docs/reference/registers.md. Dual
-// numbers are given by parts below 2^(N/2), right modulo p^2.
-// PRODUCTS counts products of dual numbers in all lanes.
+// Of a ciphertext whose powers are not both 1 modulo the primes 2^N - 1 leaves. Streams, registers,
+// parameters and the regions of the key: docs/reference/registers.md. Dual numbers are given by
+// parts below 2^(N/2), right modulo p^2. PRODUCTS counts products of dual numbers in all lanes.
 //
-// Exponents may be shorter than N / 2 bits (WINDOWS). Throughput, once filled, with the longest: Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many lanes that it is more, what the
-// product after them takes for Lanes.
-// Source of the dual form: dual_lane.
+// Exponents may be shorter than N / 2 bits (WINDOWS). Throughput, once filled, with the longest:
+// Lanes plaintexts in the time of parameter 6: what a lane takes for a ciphertext, or, with so many
+// lanes that it is more, what the product after them takes for Lanes. Source of the dual form:
+// dual_lane.
 module mesa_dual #(
     parameter int unsigned N          = 1024,  // bits of n, a multiple of 4, 64 to 16384
     parameter int unsigned Lanes      = 10,    // exponentiators a branch
     parameter int unsigned W          = 18,    // bits of a digit, 4 to 32, at most N / 2
-    parameter int unsigned V          = 24,    // bits of a word, W to 255: multipliers take a digit and a word
+    // bits of a word, W to 255: multipliers take a digit and a word
+    parameter int unsigned V          = 24,
     parameter int unsigned D          = 2,     // delay of a digit of the quotient, 2 to 4
     parameter int unsigned StreamBits = 64     // bits of a beat, a multiple of 32, at most N / 2
 ) (

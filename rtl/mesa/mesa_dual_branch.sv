@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One branch of MESA in dual numbers: lanes side by side, each a whole exponentiation modulo p^2, and the product that makes it a part of the plaintext.
+// One branch of MESA in dual numbers: lanes side by side, each a whole exponentiation modulo p^2,
+// and the product that makes it a part of the plaintext.
 //
 //   residue = L(c^(p-1) mod p^2) t mod n,   0 <= residue < n
 //
-// Ciphertexts are dealt to the lanes in turns, one after the other since all lanes take their digits from one register, and come back in the same order, since
-// all lanes take the same time. A lane gives L modulo p, below twice the scaled modulus (dual_lanes); t is a multiple of q, which makes any multiple of p in it
-// one of n. The product is by the radix-2 multiplier: merged = t 2^XBits mod n.
+// Ciphertexts are dealt to the lanes in turns, one after the other since all lanes take their
+// digits from one register, and come back in the same order, since all lanes take the same time. A
+// lane gives L modulo p, below twice the scaled modulus (dual_lanes); t is a multiple of q, which
+// makes any multiple of p in it one of n. The product is by the radix-2 multiplier: merged = t
+// 2^XBits mod n.
 //
 // foreign_o, with the residue: c^e is not 1 modulo p, and the residue means nothing.
 //
-// All constants are static while anything is in flight: those of dual_lanes, whose dual numbers are below 2^H here, and n and merged.
-// Lanes items in (56 + 11 (windows_i + 1)) Job cycles, H = N / 2, Job = ceil((H + 3) / W) + 2 D + 3, once filled, if that is more than Lanes radix-2 products of XBits + 2.
+// All constants are static while anything is in flight: those of dual_lanes, whose dual numbers are
+// below 2^H here, and n and merged. Lanes items in (56 + 11 (windows_i + 1)) Job cycles, H = N / 2,
+// Job = ceil((H + 3) / W) + 2 D + 3, once filled, if that is more than Lanes radix-2 products of
+// XBits + 2.
 module mesa_dual_branch #(
     parameter int unsigned N     = 1024,  // bits of n
     parameter int unsigned Lanes = 10,    // at least 1

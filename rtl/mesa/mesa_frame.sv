@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every MESA has around its two branches beside accelerator_frame: the modulus n, and the last sum.
+// What every MESA has around its two branches beside accelerator_frame: the modulus n, and the last
+// sum.
 //
 //   plaintext = (residue of branch 0 + residue of branch 1) mod n
 //
-// If either branch says that its power was not 1 modulo its prime, 2^N - 1 leaves instead, which is above every n: half a
-// plaintext that is right would give n's factors away.
+// If either branch says that its power was not 1 modulo its prime, 2^N - 1 leaves instead, which is
+// above every n: half a plaintext that is right would give n's factors away.
 //
-// Ciphertexts of 2 N bits go to both branches, each in its own time, once the key is complete; plaintexts of N bits leave in order.
+// Ciphertexts of 2 N bits go to both branches, each in its own time, once the key is complete;
+// plaintexts of N bits leave in order.
 module mesa_frame #(
     parameter int unsigned  N            = 1024,    // bits of n, a multiple of 4, 64 to 16384
-    parameter int unsigned  StreamBits   = 64,      // bits of a beat, a multiple of 32, at most N / 2
+    // bits of a beat, a multiple of 32, at most N / 2
+    parameter int unsigned  StreamBits   = 64,
     parameter logic [31:0]  Identity     = "NONE",
     parameter int unsigned  CountBits    = 4,       // bits of product_count_i
     parameter int unsigned  RegionOfN    = 7,       // the number of n's region
-    parameter logic [319:0] RegionWords  = '0       // words of each region, 10 bits each; 0 where there is none
+    // words of each region, 10 bits each; 0 where there is none
+    parameter logic [319:0] RegionWords  = '0
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

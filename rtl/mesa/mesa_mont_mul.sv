@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One radix-2 Montgomery multiplier for two users: the way into Montgomery form (before) and the multiplication after the division (after).
+// One radix-2 Montgomery multiplier for two users: the way into Montgomery form (before) and the
+// multiplication after the division (after).
 //
 //   before: r = x y / 2^XBits mod m with before_modulus_i;   after: likewise with after_modulus_i;   bounds as mont_mul_radix2.
 //
-// The users take turns where both want it: a first user that comes twice in a row would find its register still full when the stage behind is
-// slower than a product, and the multiplier would idle. The first user's result has a register of its own, and its next product starts only
-// when that is free: a stalled pipeline never keeps the multiplier from the second user, on which it waits.
-// A product from start to start: the latency of mont_mul_radix2 and a cycle, while results are taken.
+// The users take turns where both want it: a first user that comes twice in a row would find its
+// register still full when the stage behind is slower than a product, and the multiplier would
+// idle. The first user's result has a register of its own, and its next product starts only when
+// that is free: a stalled pipeline never keeps the multiplier from the second user, on which it
+// waits. A product from start to start: the latency of mont_mul_radix2 and a cycle, while results
+// are taken.
 module mesa_mont_mul #(
     parameter int unsigned N     = 1024,  // bits of the moduli
     parameter int unsigned XBits = 2050   // bits of x, one cycle each

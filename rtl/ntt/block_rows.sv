@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The second part of addition recovery, and the sum of a row of block products: words of Width bits, lowest first, of
+// The second part of addition recovery, and the sum of a row of block products: words of Width
+// bits, lowest first, of
 //
 //   r = addend + sum over j of block_j 2^(j Half Width),   block_j = sum over i < 2 Half of word_i 2^(i Width).
 //
-// The lower half of a block goes with the upper half of the one before it, word by word: what a word has above Width bits is carried into the next. After the
-// last block of a row its upper half follows. A row of J blocks gives (J + 1) Half words and takes as many of the addend (zeros where there is none); r must fit them.
-// A word is below 2^WordBits; two of them, the addend and the carry are below 2^(WordBits + 2).
+// The lower half of a block goes with the upper half of the one before it, word by word: what a
+// word has above Width bits is carried into the next. After the last block of a row its upper half
+// follows. A row of J blocks gives (J + 1) Half words and takes as many of the addend (zeros where
+// there is none); r must fit them. A word is below 2^WordBits; two of them, the addend and the
+// carry are below 2^(WordBits + 2).
 //
-// Latency 1 cycle from a block to its first word; then a word every cycle, a block every Half, a row every (J + 1) Half. Source: [CMOOH13], figs. 4 (ii) and 5.
+// Latency 1 cycle from a block to its first word; then a word every cycle, a block every Half, a
+// row every (J + 1) Half. Source: [CMOOH13], figs. 4 (ii) and 5.
 module block_rows #(
     parameter int unsigned Half     = 8,   // words of half a block, at least 2
     parameter int unsigned Width    = 48,  // bits of a word that is given, at least 2
@@ -77,7 +81,8 @@ module block_rows #(
         end
     end
 
-    // Both leave a word a step; what is left of a block after its lower half stands before the next one.
+    // Both leave a word a step; what is left of a block after its lower half stands before the next
+    // one.
     always_ff @(posedge clk_i) begin
         if (take) block_q <= word_i;
         else if (step) block_q <= block_q >> WordBits;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A rank of butterflies, one after another on one: items that are Span apart meet, x and x' become x + x' and x - x' in their places.
+// A rank of butterflies, one after another on one: items that are Span apart meet, x and x' become
+// x + x' and x - x' in their places.
 //
-// In blocks of 2 Span items the first half waits in a memory; with the second half come the sums, and the differences take the memory's places; with the next
-// block's first half they leave. Position 0 of a block comes when the count of cycles with en_i, from reset on, is a multiple of 2 Span plus Start.
-// Latency Span + 2 cycles with en_i; an item every cycle. The memory has Span - 2 words: that of single-path delay feedback, of which sums and differences on their
-// way are two.
+// In blocks of 2 Span items the first half waits in a memory; with the second half come the sums,
+// and the differences take the memory's places; with the next block's first half they leave.
+// Position 0 of a block comes when the count of cycles with en_i, from reset on, is a multiple of 2
+// Span plus Start. Latency Span + 2 cycles with en_i; an item every cycle. The memory has Span - 2
+// words: that of single-path delay feedback, of which sums and differences on their way are two.
 module folded_butterfly #(
     parameter int unsigned A     = 64,  // p = 2^A + 1, or 2^A - 2^B + 1
     parameter int unsigned B     = 32,  // 0 for the first

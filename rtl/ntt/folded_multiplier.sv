@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of long numbers by folded transforms: N / 2 digits of Base bits of each factor come in, N digits of their product go out, lowest first, N = 2^(High+Low).
+// Products of long numbers by folded transforms: N / 2 digits of Base bits of each factor come in,
+// N digits of their product go out, lowest first, N = 2^(High+Low).
 //
-// Two transforms, a multiplier for their points, the inverse, and a register for the carry, all at one item a cycle: four products of residues a cycle whatever
-// N is. Digits of the product's polynomial are below N / 2 (2^Base - 1)^2 < p, which elaboration checks.
-// Latency 2 ntt_pkg::folded_latency + ntt_pkg::product_latency + 1 cycles from a block's first digits to its product's first; a block every N cycles, N / 2 of which
-// take digits.
+// Two transforms, a multiplier for their points, the inverse, and a register for the carry, all at
+// one item a cycle: four products of residues a cycle whatever N is. Digits of the product's
+// polynomial are below N / 2 (2^Base - 1)^2 < p, which elaboration checks. Latency 2
+// ntt_pkg::folded_latency + ntt_pkg::product_latency + 1 cycles from a block's first digits to its
+// product's first; a block every N cycles, N / 2 of which take digits.
 module folded_multiplier #(
-    parameter int unsigned B      = 32,                     // p = 2^(2B) - 2^B + 1; see ntt_folded, as of what follows
+    // p = 2^(2B) - 2^B + 1; see ntt_folded, as of what follows
+    parameter int unsigned B      = 32,
     parameter int unsigned High   = 6,
     parameter int unsigned Low    = 6,
     parameter logic [65:0] Root   = 66'd24545942927815091,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A pipeline between two streams whose items come in blocks, some of them only in the lower half of a block's places, and whose places count on without gaps.
+// A pipeline between two streams whose items come in blocks, some of them only in the lower half of
+// a block's places, and whose places count on without gaps.
 //
-// A block begins when there is an item at place 0; from then on every cycle with en_o is a place. Within the lower half the pipeline waits for items; in the upper half it takes none (take_o says
-// where it does). While there is none to begin with, blocks without items go through until those before them are out; one that comes meanwhile begins with the next block.
-// What comes out belongs to a block that is Latency places behind: valid where that has items.
+// A block begins when there is an item at place 0; from then on every cycle with en_o is a place.
+// Within the lower half the pipeline waits for items; in the upper half it takes none (take_o says
+// where it does). While there is none to begin with, blocks without items go through until those
+// before them are out; one that comes meanwhile begins with the next block. What comes out belongs
+// to a block that is Latency places behind: valid where that has items.
 module folded_pace #(
     parameter int unsigned Log     = 12,   // 2^Log places a block, at least 1
     parameter int unsigned Latency = 8000  // from a place in to the same place out, at least 1
@@ -20,7 +23,8 @@ module folded_pace #(
 );
     if (Log < 1 || Latency < 1) $error("folded_pace: Log and Latency must be at least 1");
 
-    // Blocks that have begun since the one that is going out, at its place 0: one more from some place on.
+    // Blocks that have begun since the one that is going out, at its place 0: one more from some
+    // place on.
     localparam int unsigned Behind = (Latency - 1) >> Log;
     localparam int unsigned More = (Behind + 1 << Log) + 1 - Latency;
 

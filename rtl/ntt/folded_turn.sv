@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The powers of two between two ranks of a folded transform: of the blocks of 2^(Rank+1) items, those of the second half turn by powers of a root of order
-// 2^(Rank-Low+1), which is a power of two modulo p = 2^(2B) - 2^B + 1.
+// The powers of two between two ranks of a folded transform: of the blocks of 2^(Rank+1) items,
+// those of the second half turn by powers of a root of order 2^(Rank-Low+1), which is a power of
+// two modulo p = 2^(2B) - 2^B + 1.
 //
 //   y = x 2^(n T / 2^(Rank-Low)),  or with the exponent's negative,   n the bits Rank - 1 to Low of the place,   T = 3 B
 //

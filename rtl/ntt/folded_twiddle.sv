@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The one rank of true products in a folded transform of N = 2^(High+Low): item (k, n), k the bits above Low of its place in reversed order and n those below, times
-// w^(k n), w of order N; or, with Inverse, times w^(-k n) / N.
+// The one rank of true products in a folded transform of N = 2^(High+Low): item (k, n), k the bits
+// above Low of its place in reversed order and n those below, times w^(k n), w of order N; or, with
+// Inverse, times w^(-k n) / N.
 //
-// Where R is the largest power of two that divides 6 B, 2^(6B/R) is a root of order R, and w is chosen so that w^(N/R) is that one. So w^e is one of the N / R powers
-// in a table times a power of two: one multiplier, N / R constants. The division by N is in the power of two. With Halves, where N = 2 R, w is 2^(T/4) - 2^(3T/4) times a power
-// of two (ntt_pkg), so that two shifts and their difference do, and there is no multiplier.
-// Place and Start as in folded_butterfly. Latency ntt_pkg::folded_twiddle_latency cycles with en_i; an item every cycle.
+// Where R is the largest power of two that divides 6 B, 2^(6B/R) is a root of order R, and w is
+// chosen so that w^(N/R) is that one. So w^e is one of the N / R powers in a table times a power of
+// two: one multiplier, N / R constants. The division by N is in the power of two. With Halves,
+// where N = 2 R, w is 2^(T/4) - 2^(3T/4) times a power of two (ntt_pkg), so that two shifts and
+// their difference do, and there is no multiplier. Place and Start as in folded_butterfly. Latency
+// ntt_pkg::folded_twiddle_latency cycles with en_i; an item every cycle.
 module folded_twiddle #(
     parameter int unsigned B       = 32,                      // p = 2^(2B) - 2^B + 1
     parameter int unsigned High    = 6,                       // bits of k
     parameter int unsigned Low     = 6,                       // bits of n
     parameter logic [65:0] Root    = 66'd24545942927815091,   // w
-    parameter int unsigned Halves  = 0,                       // 1: Root is the square root of 8 that half powers of two make up
+    // 1: Root is the square root of 8 that half powers of two make up
+    parameter int unsigned Halves  = 0,
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 2,                       // at least 2
-    parameter int unsigned ATile   = 24                       // pieces of the factors (wide_product)
+    // pieces of the factors (wide_product)
+    parameter int unsigned ATile   = 24
 ) (
     input  logic           clk_i,
     input  logic           rst_ni,
@@ -49,7 +54,8 @@ module folded_twiddle #(
     endfunction
     localparam logic [Entries*Bits-1:0] Powers = powers();
 
-    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then what follows from it.
+    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then what
+    // follows from it.
     logic [Log-1:0] place, exponent_q;
     logic [High-1:0] k;
     logic [ShiftBits-1:0] turn, turn_q;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The one rank of true products in a transform of N / 2^skip_i items, N = 2^(High+Low), modulo p = 2^64 - 2^32 + 1: item (k, n), k the bits above Low of its place in reversed order and n those below,
-// times w^(2^skip_i k n), w of order N.
+// The one rank of true products in a transform of N / 2^skip_i items, N = 2^(High+Low), modulo p =
+// 2^64 - 2^32 + 1: item (k, n), k the bits above Low of its place in reversed order and n those
+// below, times w^(2^skip_i k n), w of order N.
 //
-// As folded_twiddle: w^e is one of the N / 64 powers in a table times a power of two. The skip_i top bits of a count of N places are none of a shorter block's, and are the lowest of k, which are zero then.
-// Place and Start as in folded_butterfly. Latency ntt_pkg::folded_twiddle_latency cycles; an item every cycle.
+// As folded_twiddle: w^e is one of the N / 64 powers in a table times a power of two. The skip_i
+// top bits of a count of N places are none of a shorter block's, and are the lowest of k, which are
+// zero then. Place and Start as in folded_butterfly. Latency ntt_pkg::folded_twiddle_latency
+// cycles; an item every cycle.
 module lengths_twiddle #(
     parameter int unsigned High  = 6,                       // bits of k
     parameter int unsigned Low   = 5,                       // bits of n
@@ -35,7 +38,8 @@ module lengths_twiddle #(
     endfunction
     localparam logic [(64<<EntryBits)-1:0] Powers = powers();
 
-    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then what follows from it.
+    // Two cycles ahead of the item: the exponent, which grows by k from place to place, then what
+    // follows from it.
     logic [Log-1:0] place, exponent_q;
     logic [High-1:0] k;
     logic [7:0] turn_q, shift;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of numbers of any length over memory: schoolbook over blocks, each row of them by block_multiplier, x_i y added to what the rows before have left.
+// Products of numbers of any length over memory: schoolbook over blocks, each row of them by
+// block_multiplier, x_i y added to what the rows before have left.
 //
-// The numbers have rows_i and blocks_i blocks of Half = K / (2 Group) words of Width bits, both counts at least 1 and their sum below 2^CountBits; words lie from
-// address 0 on, lowest first. Reading: an address goes out (read_), its word comes back (data_), in that order, when it likes; x is read once, y once a row. The product is
-// written from address 0 on, a row over the one before: write_, the last word of all marked. Its words are read again (z) in the next row, and asked for only
-// after they have been written; a memory must give what was written to it before.
-// Cycles between the first word written and the last, that included: rows_i (blocks_i + 1) Half, if words come back within blocks_i Half - 4 cycles, or so; one product at a time.
-// Source: [CMOOH13], section 3.1.
+// The numbers have rows_i and blocks_i blocks of Half = K / (2 Group) words of Width bits, both
+// counts at least 1 and their sum below 2^CountBits; words lie from address 0 on, lowest first.
+// Reading: an address goes out (read_), its word comes back (data_), in that order, when it likes;
+// x is read once, y once a row. The product is written from address 0 on, a row over the one
+// before: write_, the last word of all marked. Its words are read again (z) in the next row, and
+// asked for only after they have been written; a memory must give what was written to it before.
+// Cycles between the first word written and the last, that included: rows_i (blocks_i + 1) Half, if
+// words come back within blocks_i Half - 4 cycles, or so; one product at a time. Source: [CMOOH13],
+// section 3.1.
 module long_product #(
     parameter int unsigned A         = 32,     // those of block_multiplier
     parameter int unsigned B         = 0,
@@ -186,7 +190,8 @@ module long_product #(
         else if (y_ready) fed_q <= last ? '0 : fed_q + CountBits'(1);
     end
 
-    // ---- What earlier rows have written, read in time: zeros in the first row and at the end of each. ----
+    // ---- What earlier rows have written, read in time: zeros in the first row and at the end of
+    // each. ----
 
     logic ask_active, ask, ask_zero, add_active, add_zero, add_valid, add_ready, write;
     logic [CountBits-1:0] ask_row, ask_block, add_row, add_block;
@@ -213,7 +218,8 @@ module long_product #(
         .row_end_o(unused_steps[0]),
         .end_o    (unused_steps[1])
     );
-    // The word of the row before that is asked for is written blocks_i blocks earlier than the one that it is added to.
+    // The word of the row before that is asked for is written blocks_i blocks earlier than the one
+    // that it is added to.
     assign ask_zero       = ask_row == '0 || ask_block == blocks_q;
     assign z_read_valid_o = ask_active && !ask_zero && ahead_q < {1'b0, blocks_q, WordBits'(0)};
     assign z_read_o       = {ask_row + ask_block, ask_word};
@@ -274,7 +280,8 @@ module long_product #(
         .out_o      (write_o)
     );
 
-    // ---- Where the product's words go: as each is the sum with one that was added, in the same places. ----
+    // ---- Where the product's words go: as each is the sum with one that was added, in the same
+    // places. ----
 
     assign write_address_o = {add_row + add_block, add_word};
     assign write_last_o    = add_end;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A product modulo p: y = a b mod p, by wide_product and the reducer of the modulus: reduce_fermat, reduce_solinas, or reduce_barrett if that is asked for.
+// A product modulo p: y = a b mod p, by wide_product and the reducer of the modulus: reduce_fermat,
+// reduce_solinas, or reduce_barrett if that is asked for.
 //
 // Latency ntt_pkg::product_latency cycles with en_i; an item every cycle.
 module modular_product #(

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A transform of N = 2^(High+Low) items, one item a cycle, or its inverse, modulo p = 2^(2B) - 2^B + 1.
+// A transform of N = 2^(High+Low) items, one item a cycle, or its inverse, modulo p = 2^(2B) -
+// 2^B + 1.
 //
 //   X at place q is the sum over t of x_t w^(T t), T the bits of q in reversed order; Inverse takes that order and gives x in natural order, divided by N
 //
-// log2(N) butterflies, a rank each, with memories between them of N words together. Two levels: 2^High times 2^Low items. In each, roots are powers of two
-// (folded_turn); between them, items meet the only multiplier (folded_twiddle). The inverse is the same way back, element by element. The order within each memory is first in,
-// first out, so that no two accesses ever meet.
-// Latency ntt_pkg::folded_latency cycles with en_i, N - 1 of them those of the memories; an item every cycle, blocks without gaps. Place 0 of a block comes when the cycles with
-// en_i since reset are a multiple of N plus Start.
+// log2(N) butterflies, a rank each, with memories between them of N words together. Two levels:
+// 2^High times 2^Low items. In each, roots are powers of two (folded_turn); between them, items
+// meet the only multiplier (folded_twiddle). The inverse is the same way back, element by element.
+// The order within each memory is first in, first out, so that no two accesses ever meet. Latency
+// ntt_pkg::folded_latency cycles with en_i, N - 1 of them those of the memories; an item every
+// cycle, blocks without gaps. Place 0 of a block comes when the cycles with en_i since reset are a
+// multiple of N plus Start.
 module ntt_folded #(
     parameter int unsigned B       = 32,                     // a power of two, 4 to 32
-    parameter int unsigned High    = 6,                      // High and Low are 1 to log2(2 B), and both together more
+    // High and Low are 1 to log2(2 B), and both together more
+    parameter int unsigned High    = 6,
     parameter int unsigned Low     = 6,
     parameter logic [65:0] Root    = 66'd24545942927815091,  // w; w^(N / 2B) = 8
-    parameter int unsigned Halves  = 0,                      // 1: no multiplier, where N = 4 B (folded_twiddle)
+    // 1: no multiplier, where N = 4 B (folded_twiddle)
+    parameter int unsigned Halves  = 0,
     parameter int unsigned Inverse = 0,
     parameter int unsigned Start   = 0,
     parameter int unsigned ATile   = 24                      // pieces of the factors (wide_product)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Transforms of N / 2^skip_i items each, N = 2^(High+Low), one item a cycle, modulo p = 2^64 - 2^32 + 1: those of ntt_folded, with a length that is chosen while it runs.
+// Transforms of N / 2^skip_i items each, N = 2^(High+Low), one item a cycle, modulo p = 2^64 -
+// 2^32 + 1: those of ntt_folded, with a length that is chosen while it runs.
 //
 //   X at place q is the sum over t of x_t w^(2^skip_i T t), T the bits of q in reversed order
 //
-// The first skip_i ranks let items pass. They take as much less as their memories, whose lengths are multiples of a block's, so that what comes behind them keeps its places.
-// Latency ntt_pkg::folded_latency cycles, less those memories, N - N / 2^skip_i; blocks without gaps. Place 0 of a block comes when the cycles since reset are a multiple of its length; a reset
-// lets places begin anew, and what is inside stays.
+// The first skip_i ranks let items pass. They take as much less as their memories, whose lengths
+// are multiples of a block's, so that what comes behind them keeps its places. Latency
+// ntt_pkg::folded_latency cycles, less those memories, N - N / 2^skip_i; blocks without gaps. Place
+// 0 of a block comes when the cycles since reset are a multiple of its length; a reset lets places
+// begin anew, and what is inside stays.
 module ntt_lengths #(
     parameter int unsigned High  = 6,                       // 2 to 6
     parameter int unsigned Low   = 5,                       // 1 to 6, and more than 6 with High

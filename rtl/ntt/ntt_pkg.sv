@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The moduli of transforms over integers, and what follows from them: p = 2^A + 1 (B = 0) or p = 2^A - 2^B + 1.
+// The moduli of transforms over integers, and what follows from them: p = 2^A + 1 (B = 0) or p =
+// 2^A - 2^B + 1.
 //
-// Where B = 0 or A = 2 B, 2^T = -1 modulo p, with T = A or T = 3 B, and (2^(T/4) - 2^(3T/4))^2 = 2 where 4 divides T. So half powers of two,
-// 2^(h/2), make up roots of unity of every order that divides 4 T: a "half" h is an exponent of the square root of two, which -1 has at 2 T.
+// Where B = 0 or A = 2 B, 2^T = -1 modulo p, with T = A or T = 3 B, and (2^(T/4) - 2^(3T/4))^2 = 2
+// where 4 divides T. So half powers of two, 2^(h/2), make up roots of unity of every order that
+// divides 4 T: a "half" h is an exponent of the square root of two, which -1 has at 2 T.
 package ntt_pkg;
     // p.
     function automatic logic [65:0] modulus(input int unsigned a, input int unsigned b);
@@ -64,7 +66,8 @@ package ntt_pkg;
         product_latency = ProductLatency + reduction_latency(a, b, barrett);
     endfunction
 
-    // Cycles of twiddle for a root of order k: a shift takes two, the difference of two shifts four.
+    // Cycles of twiddle for a root of order k: a shift takes two, the difference of two shifts
+    // four.
     function automatic int unsigned twiddle_latency(input int unsigned a, input int unsigned b, input int unsigned k, input int unsigned barrett);
         int unsigned t;
         t = half_order(a, b);

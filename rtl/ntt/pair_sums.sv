@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first part of addition recovery: neighbours of a polynomial at 2^Base are added two by two, until each word is Group of them.
+// The first part of addition recovery: neighbours of a polynomial at 2^Base are added two by two,
+// until each word is Group of them.
 //
 //   word_i = sum over j < Group of z_(i Group + j) 2^(Base j)  <  2^(Bound + Base (Group - 1) + 1)
 //
-// Latency log2(Group) cycles with en_i, a register behind each addition; an item every cycle. Source: [CMOOH13], fig. 4 (i), whose text says Group levels where
-// log2(Group) are meant.
+// Latency log2(Group) cycles with en_i, a register behind each addition; an item every cycle.
+// Source: [CMOOH13], fig. 4 (i), whose text says Group levels where log2(Group) are meant.
 module pair_sums #(
     parameter int unsigned K        = 64,  // coefficients
     parameter int unsigned Base     = 12,  // bits between them

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A pipeline of fixed length between two streams: when it moves on (en_o), and what it has to give.
 //
-// All registers move together, so that one wire is all that arithmetic needs; a gap between items stays, and whoever does not take an item stops all behind it.
-// Latency Stages cycles; an item every cycle.
+// All registers move together, so that one wire is all that arithmetic needs; a gap between items
+// stays, and whoever does not take an item stops all behind it. Latency Stages cycles; an item
+// every cycle.
 module pipe_pace #(
     parameter int unsigned Stages = 8  // at least 1
 ) (

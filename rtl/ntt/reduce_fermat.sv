@@ -3,9 +3,9 @@
 //
 //   d = x[A-1:0] + x[2A] - x[2A-1:A],   y = d, plus p if d < 0
 //
-// -2^A < d < 2^A: bit 2A is set for 2^A times 2^A alone, and then all others are 0. Larger x, as the printed width of 2 A + 2 bits allows, are out
-// of range.
-// Latency 2 cycles with en_i; an item every cycle. Source: [CMOOH13], fig. 3 (ii).
+// -2^A < d < 2^A: bit 2A is set for 2^A times 2^A alone, and then all others are 0. Larger x, as
+// the printed width of 2 A + 2 bits allows, are out of range. Latency 2 cycles with en_i; an item
+// every cycle. Source: [CMOOH13], fig. 3 (ii).
 module reduce_fermat #(
     parameter int unsigned A = 32  // at least 2
 ) (

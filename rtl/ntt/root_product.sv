@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Products of residues with any power of a root of high order, or with factors that come along, modulo p = 2^64 - 2^32 + 1.
+// Products of residues with any power of a root of high order, or with factors that come along,
+// modulo p = 2^64 - 2^32 + 1.
 //
 //   y = x w^e 2^s, w of order 2^Log;   with by_factor_i   y = x f
 //
-// No table of 2^Log words: w^(2^(Log - 6)) = 8, so the top six bits of e are a shift, and the two halves of the others name an entry of a table each, whose product is the power of w. That of [Bailey90]'s
-// step between columns and rows.
-// Latency that of two modular_products, variable_shift and one more, cycles with en_i; an item every cycle.
+// No table of 2^Log words: w^(2^(Log - 6)) = 8, so the top six bits of e are a shift, and the two
+// halves of the others name an entry of a table each, whose product is the power of w. That of
+// [Bailey90]'s step between columns and rows. Latency that of two modular_products, variable_shift
+// and one more, cycles with en_i; an item every cycle.
 module root_product #(
     parameter int unsigned Log   = 22,                      // 8 to 24
     parameter logic [65:0] Root  = 66'd7915626813612114351,  // w

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Counts through rows of blocks of words: word by word, block by block, row by row, a step at a time, from start_i on.
+// Counts through rows of blocks of words: word by word, block by block, row by row, a step at a
+// time, from start_i on.
 module row_words #(
     parameter int unsigned Words     = 8,  // of a block, a power of two, at least 2
     parameter int unsigned CountBits = 8,  // of the numbers of rows and blocks
@@ -8,7 +9,8 @@ module row_words #(
     input  logic                 clk_i,
     input  logic                 rst_ni,
     input  logic                 start_i,
-    input  logic [CountBits-1:0] rows_i,      // at least 1, stable from start_i to the last step, as are the blocks of a row
+    // at least 1, stable from start_i to the last step, as are the blocks of a row
+    input  logic [CountBits-1:0] rows_i,
     input  logic [CountBits-1:0] blocks_i,
     input  logic                 step_i,
     output logic                 active_o,    // there is a word

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times a constant power of two modulo p, where 2^T = -1 (ntt_pkg): y = 2^Shift x mod p, for p = 2^A + 1 or p = 2^(2B) - 2^B + 1.
+// Times a constant power of two modulo p, where 2^T = -1 (ntt_pkg): y = 2^Shift x mod p, for p =
+// 2^A + 1 or p = 2^(2B) - 2^B + 1.
 //
-// 2^Shift is 2^r or -2^r with r < T. Cut at bit A (or in words of B bits: d, c, b, a, f from the low end, of which three at most are not 0),
+// 2^Shift is 2^r or -2^r with r < T. Cut at bit A (or in words of B bits: d, c, b, a, f from the
+// low end, of which three at most are not 0),
 //
 //   2^r x = low + 2^A high = low - high                                     -p < . < p
 //   2^r x = d + 2^B c + 2^(2B) b + 2^(3B) a + 2^(4B) f
 //         = d - b - a + 2^B (c + b - f)                                     -p < . < 2 p
 //
-// first; and then p is added or taken away, of this number or, where the sign is minus, of p less it. The second bound: f > 0 means that d and c are 0
-// and f < 2^(B-1); without f it is at least -2^(B+1), and c + b <= 2^(B+1) - 2.
-// Latency 2 cycles with en_i; an item every cycle. No multiplier.
+// first; and then p is added or taken away, of this number or, where the sign is minus, of p less
+// it. The second bound: f > 0 means that d and c are 0 and f < 2^(B-1); without f it is at least
+// -2^(B+1), and c + b <= 2^(B+1) - 2. Latency 2 cycles with en_i; an item every cycle. No
+// multiplier.
 module shift_product #(
     parameter int unsigned A     = 64,  // p = 2^A + 1, or 2^A - 2^B + 1 with A = 2 B
     parameter int unsigned B     = 32,  // 0 for the first

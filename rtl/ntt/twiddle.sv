@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times a constant of a transform: y = x w^Exponent / 2^Halvings mod p, w a root of unity of order K.
+// Times a constant of a transform: y = x w^Exponent / 2^Halvings mod p, w a root of unity of order
+// K.
 //
-// Where powers of two and their square roots make up w (ntt_pkg: a step of w is 4 T / K halves), this is one shift or the difference of two, otherwise a product with
-// a constant. The root is Root then, and both its power and the power of 1/2 are computed in elaboration.
-// Latency: ntt_pkg::twiddle_latency cycles with en_i whatever the constant, so that all of a transform agree; an item every cycle.
+// Where powers of two and their square roots make up w (ntt_pkg: a step of w is 4 T / K halves),
+// this is one shift or the difference of two, otherwise a product with a constant. The root is Root
+// then, and both its power and the power of 1/2 are computed in elaboration. Latency:
+// ntt_pkg::twiddle_latency cycles with en_i whatever the constant, so that all of a transform
+// agree; an item every cycle.
 module twiddle #(
     parameter int unsigned A        = 64,     // p = 2^A + 1, or 2^A - 2^B + 1
     parameter int unsigned B        = 32,     // 0 for the first

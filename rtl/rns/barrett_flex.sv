@@ -11,12 +11,14 @@
 // x - h q < 2 q is computed modulo 2^(V+1); h q by shifts and additions, as 2^V h - beta h.
 // The multiplier takes K by K-V+1 bits (0), or K-V+2 by K-V+2 (1).
 //
-// Latency: the stages present; an item every cycle. Sources: [CP24], figs. 2 and 4; [Dhem98] (alpha = gamma + 1, beta = -2) for 1.
+// Latency: the stages present; an item every cycle. Sources: [CP24], figs. 2 and 4; [Dhem98]
+// (alpha = gamma + 1, beta = -2) for 1.
 module barrett_flex #(
     parameter logic [63:0] Q          = 64'd1073692673,  // the prime
     parameter int unsigned K          = 56,              // bits of x, more than V, at most 2 V + 16
     parameter int unsigned Truncated  = 0,
-    parameter int unsigned Tiled      = 0,               // whether the product is cut for DSP blocks (constant_product)
+    // whether the product is cut for DSP blocks (constant_product)
+    parameter int unsigned Tiled      = 0,
     parameter int unsigned Quotient   = 0,               // whether h is registered
     parameter int unsigned Difference = 0,               // whether x - h q is
     parameter int unsigned Residue    = 0,               // whether r is

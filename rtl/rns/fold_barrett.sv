@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A long sum modulo a special prime: one fold, then a flexible Barrett reduction. r = x mod q, x < 2^XBits.
+// A long sum modulo a special prime: one fold, then a flexible Barrett reduction. r = x mod q, x <
+// 2^XBits.
 //
 //   S = ceil((XBits + V) / 2),   y = (x mod 2^S) + (x >> S) (2^S mod q) < 2^(S+1),   r = y mod q
 //
@@ -9,8 +10,10 @@ module fold_barrett #(
     parameter logic [63:0] Q          = 64'd1073692673,  // the prime
     parameter int unsigned XBits      = 79,
     parameter int unsigned Truncated  = 0,               // the Barrett reduction's form
-    parameter int unsigned Tiled      = 0,               // whether products are cut for DSP blocks (constant_product)
-    parameter int unsigned Product    = 0,               // whether the product of the fold is registered
+    // whether products are cut for DSP blocks (constant_product)
+    parameter int unsigned Tiled      = 0,
+    // whether the product of the fold is registered
+    parameter int unsigned Product    = 0,
     parameter int unsigned Fold       = 0,               // whether y is
     parameter int unsigned Quotient   = 0,               // and the stages of barrett_flex
     parameter int unsigned Difference = 0,

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One coefficient modulo several primes at once: units side by side, in step.
 //
-// Primes holds one prime in every 64 bits, the first at the low end, all of V bits. Architecture: 0 residue_unit, as the paper's;
-// 1 our compact residue_unit; 2 residue_unit_roy; 3 residue_unit_tan.
+// Primes holds one prime in every 64 bits, the first at the low end, all of V bits. Architecture: 0
+// residue_unit, as the paper's; 1 our compact residue_unit; 2 residue_unit_roy; 3 residue_unit_tan.
 //
 // Latency Stages cycles; a coefficient every cycle.
 module residue_array #(
-    parameter int unsigned           Count        = 2,                               // primes, at least 1
+    // primes, at least 1
+    parameter int unsigned           Count        = 2,
     parameter logic [64*Count-1:0]   Primes       = {64'd1073479681, 64'd1073692673},
-    parameter int unsigned           V            = 30,                              // bits of a prime, 2 to 62
-    parameter int unsigned           Words        = 12,                              // words of a coefficient, at least 2
-    parameter int unsigned           Stages       = 4,                               // registers from end to end, 0 to 7
+    // bits of a prime, 2 to 62
+    parameter int unsigned           V            = 30,
+    // words of a coefficient, at least 2
+    parameter int unsigned           Words        = 12,
+    // registers from end to end, 0 to 7
+    parameter int unsigned           Stages       = 4,
     parameter int unsigned           Architecture = 1
 ) (
     input  logic               clk_i,

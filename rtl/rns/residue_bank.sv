@@ -2,23 +2,32 @@
 // A residue bank: a stream of long integers in, their residues modulo Count primes out.
 //
 // Coefficients of Words words of V bits come in packets (docs/reference/registers.md), little end
-// first and padded to whole beats; the answer to each is its
-// Count residues, in the order of Primes, likewise padded. A residue takes 32 bits, or 64 where V is more than 31. Coefficients of a polynomial need
-// not be reduced: any number of Words V bits has residues. There is no key: CONTROL.ready starts the bank, and until then, and after a wipe, it holds
-// what arrives. INDEX and VALUE show the primes, 0 beyond the last: a word each, or two, the lower first, where V is more than 31. PRODUCTS counts
-// residues.
+// first and padded to whole beats; the answer to each is its Count residues, in the order of
+// Primes, likewise padded. A residue takes 32 bits, or 64 where V is more than 31. Coefficients of
+// a polynomial need not be reduced: any number of Words V bits has residues. There is no key:
+// CONTROL.ready starts the bank, and until then, and after a wipe, it holds what arrives. INDEX and
+// VALUE show the primes, 0 beyond the last: a word each, or two, the lower first, where V is more
+// than 31. PRODUCTS counts residues.
 //
-// Throughput inside a packet: a coefficient every Interval cycles, that is every cycle if a beat holds a coefficient and another all its residues.
-// Otherwise the longer of the two in beats, and one more without Gapless. The header of a packet takes ceil(64 / StreamBits) beats more.
+// Throughput inside a packet: a coefficient every Interval cycles, that is every cycle if a beat
+// holds a coefficient and another all its residues. Otherwise the longer of the two in beats, and
+// one more without Gapless. The header of a packet takes ceil(64 / StreamBits) beats more.
 module residue_bank #(
-    parameter int unsigned           Count        = 2,                               // primes, 1 to 256; 128 at most of more than 31 bits
+    // primes, 1 to 256; 128 at most of more than 31 bits
+    parameter int unsigned           Count        = 2,
     parameter logic [64*Count-1:0]   Primes       = {64'd1073479681, 64'd1073692673},
-    parameter int unsigned           V            = 30,                              // bits of a prime, 2 to 62
-    parameter int unsigned           Words        = 12,                              // words of a coefficient, at least 2
-    parameter int unsigned           Stages       = 4,                               // registers of a unit, 0 to 7
-    parameter int unsigned           Architecture = 1,                               // of the units: residue_array
-    parameter int unsigned           StreamBits   = 64,                              // bits of a beat, a multiple of 32
-    parameter int unsigned           Gapless      = 0                                // 1: no cycle without a beat, for twice the flip-flops
+    // bits of a prime, 2 to 62
+    parameter int unsigned           V            = 30,
+    // words of a coefficient, at least 2
+    parameter int unsigned           Words        = 12,
+    // registers of a unit, 0 to 7
+    parameter int unsigned           Stages       = 4,
+    // of the units: residue_array
+    parameter int unsigned           Architecture = 1,
+    // bits of a beat, a multiple of 32
+    parameter int unsigned           StreamBits   = 64,
+    // 1: no cycle without a beat, for twice the flip-flops
+    parameter int unsigned           Gapless      = 0
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -61,7 +70,8 @@ module residue_bank #(
     localparam int unsigned InCycles = (InBeats == 1) ? 1 : InBeats + 1 - Gapless;
     localparam int unsigned OutCycles = (OutBeats == 1) ? 1 : OutBeats + 1 - Gapless;
     localparam int unsigned Interval = (InCycles > OutCycles) ? InCycles : OutCycles;
-    // The registers of both ports, those of the units, and those that hold a whole coefficient and all residues.
+    // The registers of both ports, those of the units, and those that hold a whole coefficient and
+    // all residues.
     localparam int unsigned Latency = Stages + 2 + (InBeats == 1 ? 0 : 1) + (OutBeats == 1 ? 0 : 1);
     localparam int unsigned CountBits = $clog2(Count + 1);
 

@@ -42,7 +42,8 @@ package rns_pkg;
         end
     endfunction
 
-    // The signed powers of two of a number in non-adjacent form, which has the fewest: those with plus, those with minus.
+    // The signed powers of two of a number in non-adjacent form, which has the fewest: those with
+    // plus, those with minus.
     function automatic logic [63:0] plus_terms(input logic [63:0] number);
         plus_terms = (number + (number >> 1)) & ~(number >> 1);
     endfunction

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times a constant by shifts and additions: y = Factor x mod 2^OutBits, an addition or subtraction for each term of Factor's
-// non-adjacent form but the first.
+// Times a constant by shifts and additions: y = Factor x mod 2^OutBits, an addition or subtraction
+// for each term of Factor's non-adjacent form but the first.
 //
 // Combinational.
 module shift_add #(

@@ -8,7 +8,8 @@ module weighted_sum #(
     parameter int unsigned Items    = 6,               // at least 1
     parameter int unsigned XBits    = 46,              // bits of an x_j
     parameter int unsigned Step     = 60,
-    parameter int unsigned Tiled    = 0,               // whether products are cut for DSP blocks (constant_product)
+    // whether products are cut for DSP blocks (constant_product)
+    parameter int unsigned Tiled    = 0,
     parameter int unsigned Products = 0,               // whether the products are registered
     parameter int unsigned Sum      = 0,               // whether the sum is
     // Derived.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plays an accelerator's host from a file: writes its registers over AXI4-Lite, sends a packet, and compares the answer word by word.
+// Plays an accelerator's host from a file: writes its registers over AXI4-Lite, sends a packet, and
+// compares the answer word by word.
 //
-// The file (rtl/sim/vectors.py) has 32-bit words: how many writes, then address and value of each; how many words the packet has, and they; how many its answer has, and they.
-// A beat has 32 bits. Anything else than what is expected ends the simulation with $fatal.
+// The file (rtl/sim/vectors.py) has 32-bit words: how many writes, then address and value of each;
+// how many words the packet has, and they; how many its answer has, and they. A beat has 32 bits.
+// Anything else than what is expected ends the simulation with $fatal.
 module player #(
     parameter int unsigned Words = 8192  // of the file at most
 ) (

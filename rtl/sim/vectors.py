@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what the benches of FuseSoC's `sim` targets play: rtl/sim/TOP/vectors.hex, a key, a packet and its answer for each accelerator.
+"""Writes what the benches of FuseSoC's `sim` targets play: rtl/sim/TOP/vectors.hex, a key, a packet
+and its answer for each accelerator.
 
-Keys and answers are those of the oracles of rtl/cocotb/systems.py, which share nothing with the driver: python-paillier, and plain
-integers. The form is that of rtl/sim/player.sv. With --check nothing is written, and it fails if a file is not what it would write.
+Keys and answers are those of the oracles of rtl/cocotb/systems.py, which share nothing with the
+driver: python-paillier, and plain integers. The form is that of rtl/sim/player.sv. With --check
+nothing is written, and it fails if a file is not what it would write.
 
 Usage: vectors.py [--check] [FOLDER]
 """

@@ -1,3 +1,4 @@
-//! The designs that the tests in this package simulate, compiled by `build.rs` from `lib/`, `arith/` and `mesa/`.
+//! The designs that the tests in this package simulate, compiled by `build.rs` from `lib/`,
+//! `arith/` and `mesa/`.
 
 hearith_verilated::designs!();

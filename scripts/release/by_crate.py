@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Sums the sizes of a program's symbols by crate: what a release's program consists of.
 
-Usage: by_crate.py FILE [--top 25]. FILE has symbols: the program before it is stripped, or its debug information. A function
-of the standard library counts for the first other crate that its name mentions, whose types it was compiled for; most names
-of generic functions mention none, and count for `std`. C code has no crates: its symbols are `C and assembly`.
+Usage: by_crate.py FILE [--top 25]. FILE has symbols: the program before it is stripped, or its
+debug information. A function of the standard library counts for the first other crate that its name
+mentions, whose types it was compiled for; most names of generic functions mention none, and count
+for `std`. C code has no crates: its symbols are `C and assembly`.
 """
 
 import argparse
@@ -13,8 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 STANDARD = {"core", "alloc", "std", "hashbrown", "compiler_builtins", "__rustc"}
-#: The root of a path in Rust's mangling (v0): a crate, its disambiguator, its name. A name that begins with a digit or `_`
-#: has a `_` before it.
+#: The root of a path in Rust's mangling (v0): a crate, its disambiguator, its name. A name that
+#: begins with a digit or `_` has a `_` before it.
 CRATE = re.compile(r"C(?:s[0-9A-Za-z]*_)?(\d+)_?")
 #: The root of a path as it is written.
 ROOT = re.compile(r"(?<![:\w])([a-z_]\w*)::")
@@ -33,7 +34,9 @@ def crates(symbol):
 
 
 def legacy(symbol):
-    """The path in a name of the mangling before v0: lengths and parts, in which `$LT$` and the like are punctuation."""
+    """The path in a name of the mangling before v0: lengths and parts, in which `$LT$` and the like
+    are punctuation.
+    """
     parts, rest = [], symbol[3:]
     while match := re.match(r"\d+", rest):
         end = match.end() + int(match[0])
@@ -56,7 +59,8 @@ def sizes(path):
     seen, total = set(), Counter()
     for line in output.splitlines():
         fields = line.split(maxsplit=3)
-        # Equal functions share an address and count once; zeroed memory (b) takes no room in the file.
+        # Equal functions share an address and count once; zeroed memory (b) takes no room in the
+        # file.
         if len(fields) == 4 and fields[2].lower() in "twrdv" and fields[0] not in seen:
             seen.add(fields[0])
             total[owner(fields[3])] += int(fields[1], 16)

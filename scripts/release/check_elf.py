@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that a Linux program or library needs nothing but its C library, of a release that is old enough.
+"""Checks that a Linux program or library needs nothing but its C library, of a release that is old
+enough.
 
 Usage: check_elf.py --glibc 2.28 FILE...
        check_elf.py --musl [--exports LIBC] FILE...
 
-With --glibc, every dynamic symbol that is not defined in FILE must be one of glibc's, of that release or an earlier one, or
-unversioned and weak, and only glibc's own libraries may be named in it. With --musl, only musl's library may be, and with --exports (a copy
-of the library) every symbol must be in it. --python accepts the functions of Python's stable ABI too, which the process that loads an
-extension module has. Needs binutils (readelf), which reads every processor's files. One line for each file, and for each fault; status 1 if
-there is a fault.
+With --glibc, every dynamic symbol that is not defined in FILE must be one of glibc's, of that
+release or an earlier one, or unversioned and weak, and only glibc's own libraries may be named in
+it. With --musl, only musl's library may be, and with --exports (a copy of the library) every symbol
+must be in it. --python accepts the functions of Python's stable ABI too, which the process that
+loads an extension module has. Needs binutils (readelf), which reads every processor's files. One
+line for each file, and for each fault; status 1 if there is a fault.
 """
 
 import argparse
@@ -52,7 +54,9 @@ def needed(path):
 
 
 def symbols(path):
-    """Every dynamic symbol: its name, version (or None), whether it is weak, and whether it is defined here."""
+    """Every dynamic symbol: its name, version (or None), whether it is weak, and whether it is
+    defined here.
+    """
     for line in readelf("--dyn-syms", str(path)).splitlines():
         fields = line.split()
         if len(fields) >= 8 and fields[0].rstrip(":").isdigit() and fields[4] in ("GLOBAL", "WEAK", "UNIQUE"):
@@ -61,7 +65,9 @@ def symbols(path):
 
 
 def versions(path):
-    """The versions that a file asks of other libraries, those that no symbol has (GLIBC_ABI_DT_RELR) included."""
+    """The versions that a file asks of other libraries, those that no symbol has
+    (GLIBC_ABI_DT_RELR) included.
+    """
     needs = readelf("--version-info", str(path)).partition("Version needs section")[2]
     return re.findall(r"Name: (\S+)\s+Flags:", needs)
 

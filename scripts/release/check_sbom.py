@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks a list of dependencies against the program itself: every crate whose code is in the program must be in the list.
+"""Checks a list of dependencies against the program itself: every crate whose code is in the
+program must be in the list.
 
-Usage: check_sbom.py --target TRIPLE LIST FILE. LIST is the program's *.cdx.json, FILE its debug information, which names its functions.
-Crates come from the functions' names, not from cargo, which wrote the list. One line for each fault; status 1 if there is one.
+Usage: check_sbom.py --target TRIPLE LIST FILE. LIST is the program's *.cdx.json, FILE its debug
+information, which names its functions. Crates come from the functions' names, not from cargo, which
+wrote the list. One line for each fault; status 1 if there is one.
 """
 
 import argparse
@@ -31,7 +33,9 @@ COMPILER = by_crate.STANDARD | {
 
 
 def libraries(document, packages):
-    """Names in code of the crates in a list: a package's library may have another name than the package."""
+    """Names in code of the crates in a list: a package's library may have another name than the
+    package.
+    """
     listed = {
         (entry["name"], entry["version"]) for entry in [document["metadata"]["component"], *document["components"]]
     }

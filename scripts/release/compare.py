@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compares two builds of a release, file by file. Usage: compare.py FOLDER OTHER [--only NAME]...
 
-Prints each file's SHA-256 and whether both builds have it. Status 1 if a file differs or only one of them has it. Signatures, and what
-lists or names all files, are left out: they differ where keys or other files do.
+Prints each file's SHA-256 and whether both builds have it. Status 1 if a file differs or only one
+of them has it. Signatures, and what lists or names all files, are left out: they differ where keys
+or other files do.
 """
 
 import argparse

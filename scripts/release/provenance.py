@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Writes where the files of a release come from: an in-toto statement with a SLSA v1 provenance predicate.
+"""Writes where the files of a release come from: an in-toto statement with a SLSA v1 provenance
+predicate.
 
 Usage: provenance.py FOLDER [--check] [--notes FILE [--again PART...]] [--toolchains FILE...]
        provenance.py --commit
 
-With --notes, what release.sh noted of the parts in FOLDER, a part that was built from another commit is a fault,
-unless it is built --again. --check only looks for faults; --commit prints the commit, with a remark where the
-sources differ from it.
+With --notes, what release.sh noted of the parts in FOLDER, a part that was built from another
+commit is a fault, unless it is built --again. --check only looks for faults; --commit prints the
+commit, with a remark where the sources differ from it.
 
-The subjects are the files in FOLDER with their SHA-256, except checksums, signatures and the statement itself. The
-same sources, tools and files give the same bytes: there is no time in it. HEARITH_BUILDER names who built (a URI); by
-default it is this repository's script, on a machine that nobody vouches for.
+The subjects are the files in FOLDER with their SHA-256, except checksums, signatures and the
+statement itself. The same sources, tools and files give the same bytes: there is no time in it.
+HEARITH_BUILDER names who built (a URI); by default it is this repository's script, on a machine
+that nobody vouches for.
 """
 
 import argparse
@@ -77,7 +79,9 @@ def compiled(built):
 
 
 def compilers(toolchains, built):
-    """Target, origin of the standard library and compiler, as noted by a build, for the targets of the parts that were built."""
+    """Target, origin of the standard library and compiler, as noted by a build, for the targets of
+    the parts that were built.
+    """
     for path in sorted(toolchains):
         for line in path.read_text().splitlines():
             triple, kind, compiler = line.split("\t")
@@ -86,7 +90,9 @@ def compilers(toolchains, built):
 
 
 def tools(toolchains, built):
-    """The compilers and packagers: of each target what the build noted, and the Python packages that link and pack."""
+    """The compilers and packagers: of each target what the build noted, and the Python packages
+    that link and pack.
+    """
     for triple, kind, compiler in compilers(toolchains, built):
         yield {"name": f"rustc for {triple}", "annotations": {"version": compiler, "standardLibrary": kind}}
     for package in ("cargo-zigbuild", "maturin", "ziglang"):
@@ -117,7 +123,10 @@ def statement(folder, toolchains=(), built=()):
 
 
 def source_commit():
-    """The commit, with a remark where the sources are not its own. Results of measurements are no sources."""
+    """The commit, with a remark where the sources are not its own.
+
+    Results of measurements are no sources.
+    """
     changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results")
     return git("rev-parse", "HEAD") + (" with changes" if changes else "")
 
@@ -129,7 +138,9 @@ def parts(notes):
 
 
 def check_sources(built):
-    """Fails where the sources, or those that a part was built from, are not those of the commit that the statement would name."""
+    """Fails where the sources, or those that a part was built from, are not those of the commit
+    that the statement would name.
+    """
     commit = git("rev-parse", "HEAD")
     faults = [f"{part} was built from {other}; build it again" for part, other, _ in built if other != commit]
     if source_commit() != commit:

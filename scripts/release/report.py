@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes bench/results/release.md: the files of dist/release with sizes and hashes, how each part was tested, and what was left out.
+"""Writes bench/results/release.md: the files of dist/release with sizes and hashes, how each part
+was tested, and what was left out.
 
-Usage: report.py [FILE]. Reads what scripts/release.sh and scripts/release/twice.sh have noted of their last run.
+Usage: report.py [FILE]. Reads what scripts/release.sh and scripts/release/twice.sh have noted of
+their last run.
 """
 
 import os
@@ -44,7 +46,10 @@ def programs(triples):
 
 
 def second(name, digest, twice):
-    """What the second build gave of a file with this digest. Notes about an earlier build of it do not count."""
+    """What the second build gave of a file with this digest.
+
+    Notes about an earlier build of it do not count.
+    """
     for line in twice:
         state, *rest = line.split("  ")
         if state == "equal" and rest == [digest, name]:
@@ -55,7 +60,9 @@ def second(name, digest, twice):
 
 
 def contents(triples, count=25):
-    """What the program for this machine consists of: its largest crates, and the rest of the file."""
+    """What the program for this machine consists of: its largest crates, and the rest of the
+    file.
+    """
     triple = f"{os.uname().machine}-unknown-linux-gnu"
     program = WORK / triple / "program/hearith"
     if triple not in triples:
@@ -81,7 +88,10 @@ def absent(tested):
 
 
 def main():
-    """Writes the page. A release is of one commit, which need not be the one that is checked out now."""
+    """Writes the page.
+
+    A release is of one commit, which need not be the one that is checked out now.
+    """
     note = WORK / "twice.txt"
     twice = note.read_text(encoding="utf-8").splitlines() if note.is_file() else []
     files = sorted(path for path in OUT.iterdir() if path.is_file() and path.name not in NOT_SUBJECTS)

@@ -1,6 +1,8 @@
-"""What an installed package must do, for a Python that runs under an emulator: import, keys, encrypt, sum and decrypt, known answers.
+"""What an installed package must do, for a Python that runs under an emulator: import, keys,
+encrypt, sum and decrypt, known answers.
 
-Usage: PYTHONPATH=FOLDER python try_wheel.py ROOT, where FOLDER holds the unpacked wheel and NumPy, and ROOT is the repository.
+Usage: PYTHONPATH=FOLDER python try_wheel.py ROOT, where FOLDER holds the unpacked wheel and NumPy,
+and ROOT is the repository.
 """
 
 import json

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Verifies a release: every file is in SHA256SUMS with its digest, the provenance statement names the same, and the signature holds.
+"""Verifies a release: every file is in SHA256SUMS with its digest, the provenance statement names
+the same, and the signature holds.
 
-Usage: verify.py FOLDER [--key KEY]. KEY is minisign's public key, a file or the line of text in it. Without it no signature is verified,
-and the output says so. One line for each fault; status 1 if there is one.
+Usage: verify.py FOLDER [--key KEY]. KEY is minisign's public key, a file or the line of text in it.
+Without it no signature is verified, and the output says so. One line for each fault; status 1 if
+there is one.
 """
 
 import argparse

@@ -33,7 +33,9 @@ def outside_of_hooks(monkeypatch):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A repository with a workspace: `c` depends on `b`, `b` and the hardware on `a`, and `d` on nothing; `peer` is no member."""
+    """A repository with a workspace: `c` depends on `b`, `b` and the hardware on `a`, and `d` on
+    nothing; `peer` is no member.
+    """
 
     def write(name, text):
         path = tmp_path / name
@@ -194,7 +196,9 @@ def test_tests_of_changed_scripts_are_found(tree, path, tests):
 
 
 def recorded(monkeypatch, root, wanted=None, fails=()):
-    """The steps of a check whose commands are not run: their names, commands and further variables."""
+    """The steps of a check whose commands are not run: their names, commands and further
+    variables.
+    """
     steps = []
 
     def step(self, what, command, folder=".", extra=None):
@@ -271,7 +275,9 @@ def test_variables_of_a_hook_do_not_reach_the_commands(tree, monkeypatch):
 
 
 def test_a_mistake_in_a_crate_fails_and_its_repair_passes(tree, monkeypatch, capfd):
-    """The whole of it, with cargo, on a crate that depends on nothing and that nothing depends on."""
+    """The whole of it, with cargo, on a crate that depends on nothing and that nothing depends
+    on.
+    """
     root, write = tree
     for script in ("scripts/check_text.py", "scripts/hardware_files.sh"):
         write(script, "#!/bin/sh\n")

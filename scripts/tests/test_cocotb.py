@@ -1,4 +1,6 @@
-"""The oracles of the tops' bench in Python are right themselves, and it is not left out silently."""
+"""The oracles of the tops' bench in Python are right themselves, and it is not left out
+silently.
+"""
 
 import random
 import subprocess
@@ -55,7 +57,9 @@ def test_primes_are_prime():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_constants_give_back_the_plaintext(seed):
-    """The formula of the device, on the constants that it gets: m = L_p(c^(p-1)) t_p + L_q(c^(q-1)) t_q modulo n."""
+    """The formula of the device, on the constants that it gets: m = L_p(c^(p-1)) t_p + L_q(c^(q-1))
+    t_q modulo n.
+    """
     mesa = systems.Mesa((64, 1, 0x010210, 32, 128, 130, 0, 0), seed)
     constants = {number: value for number, value, _ in mesa.constants()}
     n, scale = constants[7], pow(2, -130, constants[7])

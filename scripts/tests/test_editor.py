@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def flat(table, prefix=""):
-    """The settings of nested tables, by their names with dots; variables of the environment are one setting."""
+    """The settings of nested tables, by their names with dots; variables of the environment are one
+    setting.
+    """
     found = {}
     for name, value in table.items():
         deeper = isinstance(value, dict) and name != "extraEnv"

@@ -1,4 +1,6 @@
-"""Executed tests are listed under one name each, whatever runner printed it, and none can vanish unseen."""
+"""Executed tests are listed under one name each, whatever runner printed it, and none can vanish
+unseen.
+"""
 
 import subprocess
 import sys

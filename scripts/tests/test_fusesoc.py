@@ -1,7 +1,9 @@
-"""FuseSoC takes every core from the files that git knows alone; Verilator has no warning about any, and their benches pass.
+"""FuseSoC takes every core from the files that git knows alone; Verilator has no warning about any,
+and their benches pass.
 
-A simulation takes seconds to compile, a synthesis up to minutes: those of one core run always, the others with HEARITH_ALL_TARGETS set, as
-`make test-full` does. What the others would run is set up always.
+A simulation takes seconds to compile, a synthesis up to minutes: those of one core run always, the
+others with HEARITH_ALL_TARGETS set, as `make test-full` does. What the others would run is set up
+always.
 """
 
 import os

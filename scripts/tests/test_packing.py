@@ -1,4 +1,6 @@
-"""Registers that are packed into multipliers: the netlist does in every cycle what it did before."""
+"""Registers that are packed into multipliers: the netlist does in every cycle what it did
+before.
+"""
 
 import copy
 import random
@@ -48,7 +50,9 @@ def multiplier(a, b, p):
 
 
 def registered(a_enable=None, b_reset=RESET):
-    """A multiplier with a register at each operand and one behind the product: a module, and the bits of its result."""
+    """A multiplier with a register at each operand and one behind the product: a module, and the
+    bits of its result.
+    """
     a_q, b_q, p, p_q = range(30, 30 + BITS), range(40, 40 + BITS), range(50, 50 + 2 * BITS), range(60, 60 + 2 * BITS)
     cells = {f"a{k}": flip_flop(A[k], a_q[k], enable=a_enable) for k in range(BITS)}
     cells |= {f"b{k}": flip_flop(B[k], b_q[k], reset=b_reset) for k in range(BITS)}
@@ -63,7 +67,9 @@ def registered(a_enable=None, b_reset=RESET):
 
 
 def shared(square=False):
-    """Two multipliers whose operands A are one register, whose highest bit they have twice, as the sign of a number is extended; the other one may be its square."""
+    """Two multipliers whose operands A are one register, whose highest bit they have twice, as the
+    sign of a number is extended; the other one may be its square.
+    """
     module, p_q = registered()
     cells = module["cells"]
     other_b, other_p, other_q = range(140, 140 + BITS), range(150, 150 + 2 * BITS), range(160, 160 + 2 * BITS)
@@ -79,7 +85,9 @@ def shared(square=False):
 
 
 def chained(order):
-    """A multiplier whose product's register is the operand's of another one: it can go into one of the two alone."""
+    """A multiplier whose product's register is the operand's of another one: it can go into one of
+    the two alone.
+    """
     module, _ = registered()
     cells = module["cells"]
     middle = [60 + k for k in range(BITS)]
@@ -100,7 +108,9 @@ def number(bits, values):
 
 
 class Simulation:
-    """A module, cycle by cycle: flip-flops and multipliers, with or without registers of their own."""
+    """A module, cycle by cycle: flip-flops and multipliers, with or without registers of their
+    own.
+    """
 
     def __init__(self, module):
         self.cells = module["cells"]
@@ -111,7 +121,9 @@ class Simulation:
         return number(bits, values)
 
     def registers(self):
-        """Every register: where it is, what controls it, and what it takes, as a function of the bits' values."""
+        """Every register: where it is, what controls it, and what it takes, as a function of the
+        bits' values.
+        """
         for name, cell in self.cells.items():
             ports, parameters = cell["connections"], cell["parameters"]
             if cell["type"] == "TRELLIS_FF":

@@ -1,4 +1,6 @@
-"""The translation of kernels to Coq, and the names that theorems and functions have for each other."""
+"""The translation of kernels to Coq, and the names that theorems and functions have for each
+other.
+"""
 
 import importlib.util
 import shutil

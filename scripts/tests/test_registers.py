@@ -1,4 +1,6 @@
-"""What knows of the registers is made from one description, and `make lint` notices where it is not."""
+"""What knows of the registers is made from one description, and `make lint` notices where it is
+not.
+"""
 
 import shutil
 import subprocess

@@ -1,4 +1,6 @@
-"""What guards a release: its checks reject what they are for, and the same files are packed to the same bytes."""
+"""What guards a release: its checks reject what they are for, and the same files are packed to the
+same bytes.
+"""
 
 import hashlib
 import json
@@ -35,7 +37,9 @@ def library(path, source, *options):
 
 
 def glibc(folder, version):
-    """A library that calls `newest` of a stand-in for glibc, in which that function has this version."""
+    """A library that calls `newest` of a stand-in for glibc, in which that function has this
+    version.
+    """
     (folder / "map").write_text(f"{version} {{ global: newest; }};")
     (folder / "stand-in").mkdir()
     stand_in = library(
@@ -310,7 +314,9 @@ def test_a_standard_library_is_found_or_missed(release, triples, sources, expect
 
 
 def functions(script, folder, **environment):
-    """Runs lines of a shell that has the functions of release.sh; what they build and note goes to a folder."""
+    """Runs lines of a shell that has the functions of release.sh; what they build and note goes to
+    a folder.
+    """
     text = (ROOT / "scripts/release.sh").read_text()
     (folder / "functions.sh").write_text(text[: text.rindex("\n{\n")].replace('cd "$(', f'cd "{ROOT}" # "$('))
     options = os.environ | {"CARGO_TARGET_DIR": str(folder), "HEARITH_RELEASE_OUT": str(folder / "out"), **environment}

@@ -1,4 +1,6 @@
-"""The list of what a machine must have holds known names, and rights of processes where they are there."""
+"""The list of what a machine must have holds known names, and rights of processes where they are
+there.
+"""
 
 import re
 import subprocess

@@ -1,4 +1,6 @@
-"""The linter and the formatter of the hardware find what they are for, and say so when they are missing."""
+"""The linter and the formatter of the hardware find what they are for, and say so when they are
+missing.
+"""
 
 import os
 import shutil
@@ -30,7 +32,9 @@ endmodule
 
 
 def run(script, *files, path=None):
-    """Runs a script with the tools beside this Python, or with nothing but the base system on the PATH."""
+    """Runs a script with the tools beside this Python, or with nothing but the base system on the
+    PATH.
+    """
     search = path or f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     command = [str(ROOT / "scripts" / script), *map(str, files)]
     return subprocess.run(command, env=os.environ | {"PATH": search}, capture_output=True, text=True, check=False)
@@ -90,7 +94,8 @@ def test_formatting_is_checked_and_mended(module):
 
 @pytest.mark.parametrize("script", ["lint_rtl.sh", "format_rtl.sh"])
 def test_a_missing_tool_fails(script, tmp_path):
-    # A copy of the script, away from the repository's .venv, and a PATH with nothing but what it needs itself.
+    # A copy of the script, away from the repository's .venv, and a PATH with nothing but what it
+    # needs itself.
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("bash", "env", "dirname", "git"):

@@ -1,4 +1,6 @@
-"""What sbom.py writes: every crate that is linked in, no folder of this machine, the same bytes each time."""
+"""What sbom.py writes: every crate that is linked in, no folder of this machine, the same bytes
+each time.
+"""
 
 import csv
 import io
@@ -20,8 +22,8 @@ def target():
 
 
 def reachable(program, metadata, optional=True):
-    """Crates to which normal dependencies lead, as cargo resolves the whole workspace, or those that nothing leaves out; macros run in
-    the compiler and are not linked in."""
+    """Crates to which normal dependencies lead, as cargo resolves the whole workspace, or those
+    that nothing leaves out; macros run in the compiler and are not linked in."""
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     waiting = [identity for identity, package in packages.items() if package["name"] == program]

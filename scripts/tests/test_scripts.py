@@ -1,4 +1,6 @@
-"""The scripts behind `make`: what is missing fails, and the list of what must be there is the same everywhere."""
+"""The scripts behind `make`: what is missing fails, and the list of what must be there is the same
+everywhere.
+"""
 
 import os
 import re

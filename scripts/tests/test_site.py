@@ -1,4 +1,6 @@
-"""The documentation site has every page, and its charts show the figures of the tables as they are."""
+"""The documentation site has every page, and its charts show the figures of the tables as they
+are.
+"""
 
 import hashlib
 import re

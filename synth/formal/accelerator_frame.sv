@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Nothing leaves an accelerator_frame that was not asked for, whatever goes in, whenever it is reset or flushed, and however long anything is kept waiting. The harness
-// reads the packets that go in for itself. Packets come out only for those of the present epoch, in order, each with its header; in them the answers that the design
-// gave, in order, as many as there were items. A packet that is broken, or cut by a flush, has beats of zeros at its end and never the right length. Every branch gets every item
-// once, in order, and none before the host has said that the constants are complete; constants change only as the host has written them, and never while an answer is owed.
-// A flush is in the design's reset, makes a new epoch, and nothing from before it follows it but the beat on offer. Both ports keep their protocols, through resets as well.
+// Nothing leaves an accelerator_frame that was not asked for, whatever goes in, whenever it is
+// reset or flushed, and however long anything is kept waiting. The harness reads the packets that
+// go in for itself. Packets come out only for those of the present epoch, in order, each with its
+// header; in them the answers that the design gave, in order, as many as there were items. A packet
+// that is broken, or cut by a flush, has beats of zeros at its end and never the right length.
+// Every branch gets every item once, in order, and none before the host has said that the constants
+// are complete; constants change only as the host has written them, and never while an answer is
+// owed. A flush is in the design's reset, makes a new epoch, and nothing from before it follows it
+// but the beat on offer. Both ports keep their protocols, through resets as well.
 //
-// With items and answers of 2 bits in beats of 32, so each in one, two branches, two tags, one constant of one word, which is optional, packets of up to 3 items; for 16 cycles from reset,
-// of which the reset takes 3. Not proved here: items or answers of several beats (packet_in, packet_out), what is read over AXI4-Lite, the interrupt and the counters
-// (accelerator_registers, axil_port), that no output follows an input within the cycle, and that a broken packet is ended at all: these cycles are too few to see one
-// that waits for its end for ever, for which packet_in and packet_out have proofs.
+// With items and answers of 2 bits in beats of 32, so each in one, two branches, two tags, one
+// constant of one word, which is optional, packets of up to 3 items; for 16 cycles from reset, of
+// which the reset takes 3. Not proved here: items or answers of several beats (packet_in,
+// packet_out), what is read over AXI4-Lite, the interrupt and the counters (accelerator_registers,
+// axil_port), that no output follows an input within the cycle, and that a broken packet is ended
+// at all: these cycles are too few to see one that waits for its end for ever, for which packet_in
+// and packet_out have proofs.
 module formal (
     input logic clk_i
 );
@@ -130,7 +137,8 @@ module formal (
     assign flush = live && !datapath_n;
     assign clear = !live || flush;
 
-    // ---- The host: the last write that was taken, whether the constants are complete, the epoch. ----
+    // ---- The host: the last write that was taken, whether the constants are complete, the
+    // epoch. ----
 
     logic [16:0] address_q;
     logic [35:0] data_q;
@@ -210,7 +218,8 @@ module formal (
         if (started[1] && clear) assert (!s_ready);
     end
 
-    // Packets that were asked for since the last flush, with the items that each should have, those that it had, and whether it is broken; all items.
+    // Packets that were asked for since the last flush, with the items that each should have, those
+    // that it had, and whether it is broken; all items.
     logic [2:0] tags_q = '0, newest;
     logic [1:0] counts_q[8], items_of_q[8];
     logic broken_q[8];
@@ -284,7 +293,8 @@ module formal (
         end
     end
 
-    // ---- Packets out: the present one, the beat of it that is on offer or comes next, and whether it was cut. ----
+    // ---- Packets out: the present one, the beat of it that is on offer or comes next, and whether
+    // it was cut. ----
 
     logic [2:0] packets_q = '0, place_q = '0, length_q, length, waited_q = '0;
     logic cut_q = 1'b0, stale_q = 1'b0, was_cut_q = 1'b0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a host may write reaches accelerator_registers' outputs as it was written, and nothing else does: no constant while anything is in flight, none beyond its
-// region; they are in use only when the host has said so since they last changed; one that is written then is another key's, for which all are cleared first; none can be read;
-// every flush has an epoch of its own.
+// What a host may write reaches accelerator_registers' outputs as it was written, and nothing else
+// does: no constant while anything is in flight, none beyond its region; they are in use only when
+// the host has said so since they last changed; one that is written then is another key's, for
+// which all are cleared first; none can be read; every flush has an epoch of its own.
 module formal (
     input logic clk_i
 );

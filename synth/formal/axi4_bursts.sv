@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bursts of a request follow each other without a gap, are as long as the request together, and none leaves its block of Beats words.
+// The bursts of a request follow each other without a gap, are as long as the request together, and
+// none leaves its block of Beats words.
 module formal (
     input logic clk_i
 );

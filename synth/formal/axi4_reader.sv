@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever the memory does, and whatever is cleared, an axi4_reader has room for every word that it takes, and an address on offer stays; while the memory keeps
-// the protocol, there is no fault.
+// Whatever the memory does, and whatever is cleared, an axi4_reader has room for every word that it
+// takes, and an address on offer stays; while the memory keeps the protocol, there is no fault.
 module formal (
     input logic clk_i
 );

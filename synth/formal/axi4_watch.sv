@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An axi4_watch notes the first fault and keeps it until it is cleared, silence after so many cycles without movement being one; what breaks the protocol
-// stays whatever is cleared.
+// An axi4_watch notes the first fault and keeps it until it is cleared, silence after so many
+// cycles without movement being one; what breaks the protocol stays whatever is cleared.
 module formal (
     input logic clk_i
 );

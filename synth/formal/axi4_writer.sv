@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever the memory does, and whatever is cleared, what an axi4_writer offers stays until it is taken, and beats go to the bursts whose addresses were taken,
-// each as long as its address said. Words that are written are those that came, in their order. While the memory keeps the protocol there is no fault, and a
-// request is done once at most.
+// Whatever the memory does, and whatever is cleared, what an axi4_writer offers stays until it is
+// taken, and beats go to the bursts whose addresses were taken, each as long as its address said.
+// Words that are written are those that came, in their order. While the memory keeps the protocol
+// there is no fault, and a request is done once at most.
 module formal (
     input logic clk_i
 );
@@ -81,7 +82,8 @@ module formal (
     );
     always_comb assume (req_count != '0);
 
-    // Bursts whose address was taken, whose last beat was, and that were answered; requests that were taken and done; words that came and went.
+    // Bursts whose address was taken, whose last beat was, and that were answered; requests that
+    // were taken and done; words that came and went.
     logic [2:0] asked_q = '0, sent_q = '0, answered_q = '0, requests_q = '0, done_q = '0;
     logic [4:0] came_q = '0, went_q = '0;
     logic beat_q = 1'b0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A host of AXI4-Lite that keeps the contract, whatever it asks and whenever it takes answers, and watches that the port keeps it.
+// A host of AXI4-Lite that keeps the contract, whatever it asks and whenever it takes answers, and
+// watches that the port keeps it.
 module axil_host #(
     parameter int unsigned AddressBits = 17,
     parameter int unsigned Settle      = 0   // as axil_monitor's

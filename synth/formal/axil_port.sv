@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An axil_port keeps AXI4-Lite's rules towards a host that does, and gives the register file each write and each read once, as it was asked for.
+// An axil_port keeps AXI4-Lite's rules towards a host that does, and gives the register file each
+// write and each read once, as it was asked for.
 module formal (
     input logic clk_i
 );

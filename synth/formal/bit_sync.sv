@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bit that a bit_sync gives is the one it got two edges ago, and in reset and just after it the value that was asked for.
+// The bit that a bit_sync gives is the one it got two edges ago, and in reset and just after it the
+// value that was asked for.
 module formal (
     input logic clk_i
 );

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_add gives sums, or with Sub differences, of numbers of up to three blocks, whichever is longer, with the carry beside the last block, whatever carry_i is beside other blocks than the
+// A block_add gives sums, or with Sub differences, of numbers of up to three blocks, whichever is
+// longer, with the carry beside the last block, whatever carry_i is beside other blocks than the
 // first ones.
 module formal #(
     parameter int unsigned Sub = 0

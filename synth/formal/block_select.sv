@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_select gives numbers of up to three blocks modulo 2^count, in no more blocks than that takes, whatever the count is while none is inside.
+// A block_select gives numbers of up to three blocks modulo 2^count, in no more blocks than that
+// takes, whatever the count is while none is inside.
 module formal (
     input logic clk_i
 );

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block_shift gives numbers of up to three blocks shifted to the right, or with Left to the left, by amounts up to three blocks and a bit, whatever the amount is while none is inside.
+// A block_shift gives numbers of up to three blocks shifted to the right, or with Left to the left,
+// by amounts up to three blocks and a bit, whatever the amount is while none is inside.
 module formal #(
     parameter int unsigned Left = 0
 ) (
@@ -72,7 +73,8 @@ module formal #(
         .out_place_o (out_place)
     );
 
-    // The number that is looked at, how many blocks of it have come, and the last place of what it becomes.
+    // The number that is looked at, how many blocks of it have come, and the last place of what it
+    // becomes.
     logic [5:0] in_q = '0;
     logic [2:0] blocks_q = '0, whole, last_place;
     logic [15:0] shifted;

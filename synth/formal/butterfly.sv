@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// butterfly: every pair of residues modulo 17, times 2^(7/2) = 11 2^3 = 3 and halved four times, which is a division by -1; whenever the pipeline moves on.
+// butterfly: every pair of residues modulo 17, times 2^(7/2) = 11 2^3 = 3 and halved four times,
+// which is a division by -1; whenever the pipeline moves on.
 module formal (
     input logic clk_i
 );

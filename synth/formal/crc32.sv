@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A crc32 gives what division of polynomials over two elements leaves, highest power first, of words and sums whose bits are turned round.
+// A crc32 gives what division of polynomials over two elements leaves, highest power first, of
+// words and sums whose bits are turned round.
 module formal (
     input logic clk_i
 );

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// folded_butterfly: items modulo 5 that are four apart meet, whenever the pipeline moves on: sums come in the first half's places, differences in the second's.
+// folded_butterfly: items modulo 5 that are four apart meet, whenever the pipeline moves on: sums
+// come in the first half's places, differences in the second's.
 module formal (
     input logic clk_i
 );

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// No answer depends on a constant or a state of an earlier key. One device has any history that its host likes: keys, pieces of keys, wipes, resets, and what it computed with
-// them. Another is in its reset until the constants of the first are cleared, by a wipe or by the first word of another key. From the next cycle on both are asked for the same,
-// and are the same: what they accept, their constants, in registers and in memory, and what they compute.
+// No answer depends on a constant or a state of an earlier key. One device has any history that its
+// host likes: keys, pieces of keys, wipes, resets, and what it computed with them. Another is in
+// its reset until the constants of the first are cleared, by a wipe or by the first word of another
+// key. From the next cycle on both are asked for the same, and are the same: what they accept,
+// their constants, in registers and in memory, and what they compute.
 //
-// A device computes only with a key of which every word was written since the constants were cleared, and what it is told of an optional region is as true; no constant changes
-// while it computes; every word that it takes is there; and no word waits for ever.
+// A device computes only with a key of which every word was written since the constants were
+// cleared, and what it is told of an optional region is as true; no constant changes while it
+// computes; every word that it takes is there; and no word waits for ever.
 module formal (
     input logic clk_i
 );
@@ -25,7 +28,8 @@ module formal (
         joined_q <= joined_q || (join_now && key_wipe[0] && !wipe_asked);
     end
 
-    // Two words in region 0, one in region 3, and two in region 5, which is optional and in a memory.
+    // Two words in region 0, one in region 3, and two in region 5, which is optional and in a
+    // memory.
     logic [13:0] index;
     always_comb begin
         unique case (place)
@@ -119,7 +123,8 @@ module formal (
     end
     always_comb if (held_q) assume (asked && {high, place} == place_q && data == data_q);
 
-    // Which words were written since constants were cleared, the last one of the memory, whether a key was in use since, and how long a word waits.
+    // Which words were written since constants were cleared, the last one of the memory, whether a
+    // key was in use since, and how long a word waits.
     logic [4:0] written_q = '0, written_qq = '0;
     logic [1:0] read_q, low_q, high_q;
     logic used_q = 1'b0, read_there_q = 1'b0;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever is asked of a memory_gate, and whenever it is drained: requests go out in order, as they came, and stay until they are taken; words go out behind their requests, as many as these said, those
-// of the inside in order, and zeros for what is owed when it is drained, in which nothing is taken from the inside and nothing gets in. It is idle when all that was asked for has come and all that was
-// promised is in memory, not before and not after; or when it is told that the memory is dead. For every memory that keeps to what it was asked.
+// Whatever is asked of a memory_gate, and whenever it is drained: requests go out in order, as they
+// came, and stay until they are taken; words go out behind their requests, as many as these said,
+// those of the inside in order, and zeros for what is owed when it is drained, in which nothing is
+// taken from the inside and nothing gets in. It is idle when all that was asked for has come and
+// all that was promised is in memory, not before and not after; or when it is told that the memory
+// is dead. For every memory that keeps to what it was asked.
 module formal (
     input logic clk_i
 );
@@ -155,7 +158,8 @@ module formal (
         .last_i (1'b0)
     );
 
-    // ---- What is under way, counted from both sides: words that were asked for inside, those that the memory knows of, and requests in between. ----
+    // ---- What is under way, counted from both sides: words that were asked for inside, those that
+    // the memory knows of, and requests in between. ----
 
     logic [7:0] read_q = '0, asked_q = '0, seed_q = '0, grown_q = '0;
     logic [7:0] promised_q = '0, told_q = '0, in_q = '0;
@@ -179,7 +183,8 @@ module formal (
     logic [1:0] word_q;
 
     always_comb begin
-        // The memory gives what it was asked for, and says of requests that they are done when all their words have come.
+        // The memory gives what it was asked for, and says of requests that they are done when all
+        // their words have come.
         assume (!rd_valid || asked_q != '0);
         assume (!seed_valid || grown_q != '0);
         assume (!wr_done || done_q != whole_q);
@@ -197,7 +202,8 @@ module formal (
             asked_q <= asked_q + (accept ? 8'(m_rd_count) : 8'd0) - 8'(got);
             seed_q  <= seed_q + (grow ? 8'({seed_count, 3'd0}) : 8'd0) - 8'(grown);
             grown_q <= grown_q + (sow ? 8'({m_seed_count, 3'd0}) : 8'd0) - 8'(grown);
-            // Words that are owed, those of which the memory knows, and those of the inside that are on their way.
+            // Words that are owed, those of which the memory knows, and those of the inside that
+            // are on their way.
             promised_q <= promised_q + (tell ? 8'(wr_count) : 8'd0) - 8'(sent);
             told_q     <= told_q + (note ? 8'(m_wr_count) : 8'd0) - 8'(sent);
             writes_q   <= writes_q + 5'(tell);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A source that keeps the contract of a stream: what it offers stays as it is until it is taken, or there is a reset.
+// A source that keeps the contract of a stream: what it offers stays as it is until it is taken, or
+// there is a reset.
 module offer #(
     parameter int unsigned Width = 1
 ) (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_in gives the tag of every packet with the mark and the epoch once, and its items in order but for the one that shows that the packet is
-// too short or too long, with what follows; of such a packet it says how many are missing. The harness reads the same packets where they go in.
+// A packet_in gives the tag of every packet with the mark and the epoch once, and its items in
+// order but for the one that shows that the packet is too short or too long, with what follows; of
+// such a packet it says how many are missing. The harness reads the same packets where they go in.
 module formal #(
     parameter int unsigned Whole = 0  // 1: an item is a beat
 ) (
@@ -79,7 +80,8 @@ module formal #(
     logic ours_q, beat_q, open_q = 1'b0;
     logic [31:0] low_q;
     logic [15:0] left_q;
-    // What the beat that goes in now makes: a tag, an item, a broken packet and what of it is missing, a packet of another's.
+    // What the beat that goes in now makes: a tag, an item, a broken packet and what of it is
+    // missing, a packet of another's.
     logic step, makes_tag, makes_item, makes_broken, makes_foreign, final_beat;
     logic [15:0] count, lacks;
     assign step       = s_valid && s_ready;
@@ -101,7 +103,8 @@ module formal #(
                     lacks         = count;
                 end
                 Items: begin
-                    // A packet that goes on where it should end is broken, and its last item with it.
+                    // A packet that goes on where it should end is broken, and its last item with
+                    // it.
                     makes_item   = final_beat && (s_last || left_q != 16'd1);
                     makes_broken = s_last ? !(final_beat && left_q == 16'd1) : final_beat && left_q == 16'd1;
                     lacks        = left_q - 16'(makes_item);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_keep passes packets on as they are; one with a beat of which bytes are missing leaves with another length than its header says.
+// A packet_keep passes packets on as they are; one with a beat of which bytes are missing leaves
+// with another length than its header says.
 module formal (
     input logic clk_i
 );
@@ -52,7 +53,8 @@ module formal (
         .data_i ({s_last, s_keep, s_data})
     );
 
-    // Beats of the packet that have gone in and come out, what its header says, whether bytes have been missing; whether it owes a beat.
+    // Beats of the packet that have gone in and come out, what its header says, whether bytes have
+    // been missing; whether it owes a beat.
     logic [4:0] in_q = '0, out_q = '0;
     logic [15:0] count_q;
     logic partial_q = 1'b0, owes_q = 1'b0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_out makes of the tag that went in as number k the k-th packet: its header, then as many items as it says, in order; or fewer and a closing beat,
-// two where one would make it look whole.
+// A packet_out makes of the tag that went in as number k the k-th packet: its header, then as many
+// items as it says, in order; or fewer and a closing beat, two where one would make it look whole.
 module formal #(
     parameter int unsigned Whole = 0  // 1: an item is a beat
 ) (
@@ -21,7 +21,8 @@ module formal #(
 
     assign rst_n = started && !again;
 
-    // Tags on offer, whether the last packet is broken and that has been said, items still to come of all packets with a tag.
+    // Tags on offer, whether the last packet is broken and that has been said, items still to come
+    // of all packets with a tag.
     logic tag_q = 1'b0, broken_q = 1'b0, said_q = 1'b0, offered_q = 1'b0;
     logic [1:0] count_q, missing_q;
     logic [1:0] sequence_q;
@@ -74,7 +75,8 @@ module formal #(
         .last_i (m_last)
     );
 
-    // Tags and items that have gone in, packets that have come out, the beat of the present one; items that have come out, the beat of the present one.
+    // Tags and items that have gone in, packets that have come out, the beat of the present one;
+    // items that have come out, the beat of the present one.
     logic [1:0] tags_q = '0, packets_q = '0;
     logic [2:0] items_q = '0, given_q = '0, waited_q = '0;
     logic [3:0] place_q = '0;
@@ -138,7 +140,8 @@ module formal #(
                 end else begin
                     assert (!m_item);
                 end
-                // A whole packet ends with its last item; one that is not has zeros after those that came, and another length.
+                // A whole packet ends with its last item; one that is not has zeros after those
+                // that came, and another length.
                 if (its_missing_q == '0) begin
                     assert (m_last == (place_q == 4'd1 + item_beats));
                 end else if (place_q >= 4'd2 + item_beats) begin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_port passes beats on in order; a packet that a flush cuts is ended by beats of zeros, never as long as a whole one.
+// A packet_port passes beats on in order; a packet that a flush cuts is ended by beats of zeros,
+// never as long as a whole one.
 module formal (
     input logic clk_i
 );
@@ -48,8 +49,8 @@ module formal (
     assign in_last = at_q + 3'd1 == length;
     assign in_near = at_q + 3'd2 == length;
 
-    // Beats that have gone in and are to come out, and those that have; the beats of the packet that is coming out. Of a packet that was cut, what is
-    // not on offer at the flush is zeros.
+    // Beats that have gone in and are to come out, and those that have; the beats of the packet
+    // that is coming out. Of a packet that was cut, what is not on offer at the flush is zeros.
     logic [2:0] in_q = '0, out_q = '0, place_q = '0;
     logic cut_q = 1'b0, zeros_q = 1'b0, forgotten_q = 1'b0, item_item_q;
     logic [1:0] item_q;

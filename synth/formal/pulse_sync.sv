@@ -33,7 +33,8 @@ module formal (
             if (pulse) assert (sent_q != seen_q);
             // The next may be under way while one shows.
             assert (sent_q - seen_q <= 2'd2);
-            // It shows at the fifth edge at the latest, or three later while this side still comes out of its reset.
+            // It shows at the fifth edge at the latest, or three later while this side still comes
+            // out of its reset.
             waited_q <= (sent_q == seen_q || pulse) ? '0 : waited_q + 4'd1;
             assert (waited_q <= 4'd7);
             cover (pulse && seen_q == 2'd1);

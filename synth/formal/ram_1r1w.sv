@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Any one word of a ram_1r1w: what was written last is what is read, and stays; after a wipe it is 0; nothing else shows in reset's wake.
+// Any one word of a ram_1r1w: what was written last is what is read, and stays; after a wipe it is
+// 0; nothing else shows in reset's wake.
 module formal (
     input logic clk_i
 );

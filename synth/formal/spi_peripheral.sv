@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first bytes that a spi_controller and a spi_peripheral exchange are those that each was given, whatever they are; where the peripheral was given none, its Idle. No fault shows.
+// The first bytes that a spi_controller and a spi_peripheral exchange are those that each was
+// given, whatever they are; where the peripheral was given none, its Idle. No fault shows.
 module formal (
     input logic       clk_i,
     input logic       in_valid_i,

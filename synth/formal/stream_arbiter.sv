@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The packets of each source come out of a stream_arbiter whole, unchanged and in order, and no source waits for more than a packet of each other.
+// The packets of each source come out of a stream_arbiter whole, unchanged and in order, and no
+// source waits for more than a packet of each other.
 module formal (
     input logic clk_i
 );

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Items cross a stream_cdc in order, at any moments of the two clocks, with synchronisers that see changes late as they like.
+// Items cross a stream_cdc in order, at any moments of the two clocks, with synchronisers that see
+// changes late as they like.
 module formal (
     input logic in_clk_i,
     input logic out_clk_i,

@@ -42,7 +42,8 @@ module formal (
         always_ff @(posedge clk_i) begin
             count_q <= rst_n ? count_q + 4'(out_valid[k] && out_ready[k]) : '0;
             if (rst_n) begin
-                // Ahead of the source by the item that the others lack, and only while it is on offer; never behind.
+                // Ahead of the source by the item that the others lack, and only while it is on
+                // offer; never behind.
                 assert (count_q == in_count_q || (count_q == in_count_q + 4'd1 && in_valid && !out_valid[k]));
                 // It waits for nobody.
                 if (in_valid && count_q == in_count_q) assert (out_valid[k]);

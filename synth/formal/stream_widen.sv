@@ -40,7 +40,8 @@ module formal #(
         .last_i (1'b0)
     );
 
-    // The present packet's beats so far (4: more than there should be), good packets in and out, bad ones reported when they go wrong.
+    // The present packet's beats so far (4: more than there should be), good packets in and out,
+    // bad ones reported when they go wrong.
     logic [2:0] count_q = '0, part_q, item_q;
     logic [3:0] in_q = '0, out_q = '0;
     logic bad_q = 1'b0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first byte that a uart_tx sends, whatever it is and whenever it is taken, is the first that a uart_rx of the same period offers; nothing else is, and no fault shows.
+// The first byte that a uart_tx sends, whatever it is and whenever it is taken, is the first that a
+// uart_rx of the same period offers; nothing else is, and no fault shows.
 module formal (
     input logic       clk_i,
     input logic       in_valid_i,

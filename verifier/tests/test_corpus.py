@@ -1,4 +1,7 @@
-"""The corpus of manipulated records: the second verifier finds in each what must be found. The others have the same test."""
+"""The corpus of manipulated records: the second verifier finds in each what must be found.
+
+The others have the same test.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The second verifier, on a good record and on every way to spoil one; the first one has to say the same."""
+"""The second verifier, on a good record and on every way to spoil one; the first one has to say the
+same.
+"""
 
 from __future__ import annotations
 
@@ -316,7 +318,9 @@ def test_spoiled_openings_are_refused(tmp_path: Path, change: Change, step: str)
 
 
 def test_a_modulus_with_a_small_factor_is_refused(tmp_path: Path) -> None:
-    """Divisible by 3, and by the largest prime below 2^16; 1 modulo 4 and of the same length, as all else asks for."""
+    """Divisible by 3, and by the largest prime below 2^16; 1 modulo 4 and of the same length, as
+    all else asks for.
+    """
     for factor in (3, 65521):
         record = entries()[:1]
         key = record[0]["body"]["key"]
@@ -332,7 +336,9 @@ def test_a_modulus_with_a_small_factor_is_refused(tmp_path: Path) -> None:
 
 
 def rekey(record: list[Any], change: Callable[[verifier.Key, Any], None]) -> None:
-    """Changes what shares are verified by; all that the first entry names is of another election then."""
+    """Changes what shares are verified by; all that the first entry names is of another election
+    then.
+    """
     body = record[0]["body"]
     n, h = (int.from_bytes(decode(body["key"][part]), "big") for part in ("modulus", "generator"))
     change(verifier.Key(n, h), body["trustees"])

@@ -1,5 +1,6 @@
-//! What one thread does with the crate `fhe` at its own parameters of 128-bit security: seconds to encrypt, add up and decrypt a column, as JSON, for
-//! `bench/python/compare_lattice.py`. Arguments: the degree and rows.
+//! What one thread does with the crate `fhe` at its own parameters of 128-bit security: seconds to
+//! encrypt, add up and decrypt a column, as JSON, for `bench/python/compare_lattice.py`. Arguments:
+//! the degree and rows.
 
 use fhe::bfv::{BfvParameters, Ciphertext, Encoding, Plaintext, PublicKey, SecretKey};
 use fhe_traits::{FheDecoder, FheDecrypter, FheEncoder, FheEncrypter, FheParametrized, Serialize};

@@ -1,9 +1,10 @@
 //! Every way of every operation beside python-paillier and plain GMP, on one thread, in one run.
 //!
-//! All libraries hold the same key and the same numbers, and each is first checked against the textbook's formulas. Then
-//! they are measured in rounds: each round measures every way of every library once, forwards and backwards in turn, so that
-//! whatever slows the machine down slows neighbours down alike. A ratio is taken within a round; its median over the
-//! rounds counts, with the least and greatest beside it.
+//! All libraries hold the same key and the same numbers, and each is first checked against the
+//! textbook's formulas. Then they are measured in rounds: each round measures every way of every
+//! library once, forwards and backwards in turn, so that whatever slows the machine down slows
+//! neighbours down alike. A ratio is taken within a round; its median over the rounds counts, with
+//! the least and greatest beside it.
 
 use gmp_mpfr_sys::gmp;
 use hearith_bench::Result;
@@ -21,7 +22,8 @@ use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
 
-/// One of our ways on one engine, and how many times faster it is than each library that is no part of this project.
+/// One of our ways on one engine, and how many times faster it is than each library that is no part
+/// of this project.
 #[derive(Serialize)]
 struct Outcome {
     bits: u32,

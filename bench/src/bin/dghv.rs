@@ -1,5 +1,5 @@
-//! Encryption over the integers: one message, a batch, key generation, beside a plain program over GMP and what the papers print:
-//! `results/dghv.md`.
+//! Encryption over the integers: one message, a batch, key generation, beside a plain program over
+//! GMP and what the papers print: `results/dghv.md`.
 
 use hearith_arith::Engine;
 use hearith_bench::Result;
@@ -19,8 +19,8 @@ const BATCH: usize = 8;
 /// Limbs of the factors of FLINT's product.
 const UNIT: usize = 312_500;
 
-/// Seconds that the papers print: their own software, and the best hardware of \[CMOOH13\], Table 6, which takes the products of two elements
-/// of CMNT as given.
+/// Seconds that the papers print: their own software, and the best hardware of \[CMOOH13\], Table
+/// 6, which takes the products of two elements of CMNT as given.
 fn printed(scheme: Scheme, size: Size) -> (f64, f64) {
     match (scheme, size) {
         (Scheme::Cmnt, Size::Toy) => (0.05, 0.000815),
@@ -59,8 +59,8 @@ fn unit() -> Result<f64> {
     Ok(least)
 }
 
-/// Seconds of a plain program over GMP on one thread for the equation itself: elements are made beforehand, or one by one outside of what is
-/// measured.
+/// Seconds of a plain program over GMP on one thread for the equation itself: elements are made
+/// beforehand, or one by one outside of what is measured.
 fn plain(key: &PublicKey) -> f64 {
     let lengths = *key.parameters().lengths();
     let (count, mut random) = (lengths.elements as usize, RandState::new());

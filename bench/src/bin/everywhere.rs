@@ -1,6 +1,7 @@
 //! The engines of machines without AVX-512 beside GMP and HEU, on one thread, in one run.
 //!
-//! Measured as in `compare`. HEU makes keys of its own, since it takes no others; its process checks its results.
+//! Measured as in `compare`. HEU makes keys of its own, since it takes no others; its process
+//! checks its results.
 
 use hearith_bench::Result;
 use hearith_bench::contestant::{Contestant, Operation, Way, check};

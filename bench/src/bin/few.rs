@@ -1,7 +1,8 @@
-//! One number at a time, beside a call that fills the lanes and beside python-paillier: `results/few.md`.
+//! One number at a time, beside a call that fills the lanes and beside python-paillier:
+//! `results/few.md`.
 //!
-//! Eight lanes take as long for one number as for eight. So the time of a call that fills them is what one number takes without a kernel
-//! of its own; both calls are measured in the same rounds.
+//! Eight lanes take as long for one number as for eight. So the time of a call that fills them is
+//! what one number takes without a kernel of its own; both calls are measured in the same rounds.
 
 use hearith_bench::Result;
 use hearith_bench::contestant::{Contestant, Operation, Way, check};
@@ -22,7 +23,8 @@ const LEAST: f64 = 2.2;
 /// See [`LEAST`].
 const SIZES: [u32; 2] = [2048, 3072];
 
-/// One way at one size: seconds of a call with one number, of one that fills the lanes, and of python-paillier with one, round by round.
+/// One way at one size: seconds of a call with one number, of one that fills the lanes, and of
+/// python-paillier with one, round by round.
 struct Found {
     bits: u32,
     way: Way,

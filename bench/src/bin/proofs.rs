@@ -1,5 +1,6 @@
-//! Proofs that a ciphertext holds 0 or 1, and trustees' shares of decryptions, beside plain programs of the same equations over gmpy2 (`bench/proofs_gmpy2.py`,
-//! `bench/shares_gmpy2.py`), on one thread: `results/proofs.md`.
+//! Proofs that a ciphertext holds 0 or 1, and trustees' shares of decryptions, beside plain
+//! programs of the same equations over gmpy2 (`bench/proofs_gmpy2.py`, `bench/shares_gmpy2.py`), on
+//! one thread: `results/proofs.md`.
 
 use hearith_arith::Engine;
 use hearith_bench::Result;

@@ -51,8 +51,8 @@ fn ciphertexts(keys: &Keys, bits: &[bool]) -> Result<Vec<Ciphertext>> {
     Ok(made.into_iter().map(noisy).collect::<std::result::Result<_, _>>()?)
 }
 
-/// Seconds of recrypting so many at once: of the processor's time for one thread, since the machine may be shared, by the wall
-/// clock for several.
+/// Seconds of recrypting so many at once: of the processor's time for one thread, since the machine
+/// may be shared, by the wall clock for several.
 fn recryption(keys: &Keys, count: usize, threads: usize, rounds: usize) -> Result<Spread> {
     let bits: Vec<bool> = (0..count).map(|row| row % 2 == 1).collect();
     let given = ciphertexts(keys, &bits)?;

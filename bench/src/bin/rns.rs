@@ -1,4 +1,5 @@
-//! Residue conversion beside NTL and FLINT, forth and back, on one thread: `results/rns-software.md`.
+//! Residue conversion beside NTL and FLINT, forth and back, on one thread:
+//! `results/rns-software.md`.
 
 use hearith_arith::cost::peak_rate;
 use hearith_arith::{Batch, Engine};
@@ -15,7 +16,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-/// Numbers of a batch: a polynomial's coefficients, few enough that the residues stay in the second-level cache.
+/// Numbers of a batch: a polynomial's coefficients, few enough that the residues stay in the
+/// second-level cache.
 const ROWS: usize = 2048;
 
 /// A ring of the paper: log2 of the degree, bits of the modulus, primes, c.

@@ -1,4 +1,5 @@
-//! The papers' hardware (\[HDSST25\], \[CWCGLTZ24\], \[RZ25\], \[GTG24\]) beside this machine: their printed figures, ours on one core, ours on all.
+//! The papers' hardware (\[HDSST25\], \[CWCGLTZ24\], \[RZ25\], \[GTG24\]) beside this machine:
+//! their printed figures, ours on one core, ours on all.
 
 use hearith_arith::{Batch, Exponents, Modulus};
 use hearith_bench::Result;

@@ -1,7 +1,8 @@
 //! Small operations on columns, on one thread and on all: `results/threads.md`.
 //!
-//! What moves memory and computes little is bound by memory, however many threads there are: so each operation's bytes a second stand beside
-//! the rate of a copy on as many threads. And what the machine itself allows is measured with as many calls side by side, one a thread, which share
+//! What moves memory and computes little is bound by memory, however many threads there are: so
+//! each operation's bytes a second stand beside the rate of a copy on as many threads. And what the
+//! machine itself allows is measured with as many calls side by side, one a thread, which share
 //! nothing but the machine.
 
 use hearith_bench::Result;
@@ -108,7 +109,8 @@ fn column(public: &PublicKey, rows: usize) -> Result<Ciphertexts> {
     Ok(Ciphertexts::concat(&part, &more)?.range(0..rows)?)
 }
 
-/// As much work a row as an addition, in registers alone: what the threads gain where nothing else is in the way.
+/// As much work a row as an addition, in registers alone: what the threads gain where nothing else
+/// is in the way.
 fn multiplications(rows: usize) {
     (0..rows).into_par_iter().for_each(|row| {
         black_box((0..2000).fold(row as u64 | 1, |product, _| product.wrapping_mul(black_box(0x9e37_79b9_7f4a_7c15))));
@@ -121,7 +123,8 @@ struct Pools {
     all: ThreadPool,
 }
 
-/// Seconds round by round: of a call on one thread, of a call on all, and of as many calls at once, each on one.
+/// Seconds round by round: of a call on one thread, of a call on all, and of as many calls at once,
+/// each on one.
 #[derive(Default)]
 struct Seconds {
     one: Vec<f64>,

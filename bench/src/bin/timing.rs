@@ -1,9 +1,12 @@
-//! Statistical tests that secret values do not show in running times, for every engine that this machine runs.
+//! Statistical tests that secret values do not show in running times, for every engine that this
+//! machine runs.
 //!
-//! Each experiment times an operation on two classes of secret input, a fixed special one and random ones, drawn in random
-//! order, and compares the classes with Welch's t-test (see `hearith_bench::welch`). The last experiment of each engine is
-//! a control: an exponentiation whose time is meant to follow its public exponent. If the test did not catch that, its
-//! other verdicts would be worth nothing, and the program fails. It also fails if anything else is caught.
+//! Each experiment times an operation on two classes of secret input, a fixed special one and
+//! random ones, drawn in random order, and compares the classes with Welch's t-test (see
+//! `hearith_bench::welch`). The last experiment of each engine is a control: an exponentiation
+//! whose time is meant to follow its public exponent. If the test did not catch that, its other
+//! verdicts would be worth nothing, and the program fails. It also fails if anything else is
+//! caught.
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 use hearith_bench::Result;
@@ -77,7 +80,8 @@ fn main() -> Result<()> {
 /// The cells of a line of the table.
 type Row = [String; 7];
 
-/// The rows of the page, to which a run of a part adds its own: they must be from the same machine and day.
+/// The rows of the page, to which a run of a part adds its own: they must be from the same machine
+/// and day.
 fn earlier(place: &Path) -> Result<Vec<Row>> {
     let Ok(page) = std::fs::read_to_string(place) else { return Ok(Vec::new()) };
     if !page.contains(&Machine::here().to_markdown()) {
@@ -118,7 +122,8 @@ fn verdict(t: f64) -> &'static str {
     }
 }
 
-/// Times calls of both classes in random order; returns the largest |t| and how many calls were made.
+/// Times calls of both classes in random order; returns the largest |t| and how many calls were
+/// made.
 fn measure(run: &mut dyn FnMut(usize) -> f64, calls: usize) -> (f64, usize) {
     let mut classes = vec![0u8; calls];
     getrandom::fill(&mut classes).expect("the operating system's random generator");
@@ -144,8 +149,9 @@ fn time<T>(call: impl FnOnce() -> T) -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
-/// A batch whose rows are all `fixed` for class 0, random below `bound` for class 1. Both are made alike: a random batch is
-/// drawn each time, and one of the two is copied into the same place by a mask.
+/// A batch whose rows are all `fixed` for class 0, random below `bound` for class 1. Both are made
+/// alike: a random batch is drawn each time, and one of the two is copied into the same place by a
+/// mask.
 struct Input {
     fixed: Batch,
     batch: Batch,
@@ -305,11 +311,12 @@ fn scheme(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-/// Decryption and the key owner's encryption with special keys: primes with few ones beside random primes, and for
-/// comparison random primes beside other random ones.
+/// Decryption and the key owner's encryption with special keys: primes with few ones beside random
+/// primes, and for comparison random primes beside other random ones.
 ///
-/// Where a key lies in memory shows in the times, so that a few keys that stay where they are differ by class whatever
-/// their primes. So each measurement makes its key anew, and calls once before it times several.
+/// Where a key lies in memory shows in the times, so that a few keys that stay where they are
+/// differ by class whatever their primes. So each measurement makes its key anew, and calls once
+/// before it times several.
 fn keys(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     let mut all = Vec::new();
     for (owner, kind, special) in [
@@ -342,7 +349,8 @@ fn keys(engine: Engine, rows: usize) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-/// Encryption, decryption and release by the lattice scheme of special numbers; what it draws is new each time.
+/// Encryption, decryption and release by the lattice scheme of special numbers; what it draws is
+/// new each time.
 fn lattice(engine: Engine) -> Result<Vec<Experiment>> {
     const WIDTH: u32 = 97;
     let key = Rc::new(hearith_bfv::PrivateKey::generate(hearith_bfv::Set::default(), engine)?);
@@ -398,14 +406,16 @@ fn lattice_keys(engine: Engine) -> Result<Experiment> {
     Ok(Experiment { operation: "bfv decrypt", special: "one key", run })
 }
 
-/// Two primes of [`BITS`]` / 2` bits of kind 0, just above 3/4 of a power of two and so with few ones, or of kind 1, random.
+/// Two primes of [`BITS`]` / 2` bits of kind 0, just above 3/4 of a power of two and so with few
+/// ones, or of kind 1, random.
 fn primes(kind: usize) -> Result<[Vec<u8>; 2]> {
     let half = BITS / 2;
     let prime = || {
         let low = if kind == 0 { random_bits(20) } else { random_bits(half - 2) };
         ((Integer::from(3) << (half - 2)) + low).next_prime()
     };
-    // Few numbers have so few ones: now and then the same prime comes twice, and one may be a bit too long.
+    // Few numbers have so few ones: now and then the same prime comes twice, and one may be a bit
+    // too long.
     let (p, q) = std::iter::repeat_with(|| (prime(), prime()))
         .find(|(p, q)| p != q && p.significant_bits() == half && q.significant_bits() == half)
         .ok_or("no two primes")?;

@@ -1,7 +1,8 @@
 //! Keys of the variants DJN and subgroup beside each other: `results/variants.md`.
 //!
-//! Both encrypt with a comb and decrypt in dual numbers; a subgroup key's exponents are shorter. The prediction is the ratio of the
-//! products of its exponents, and of what surrounds the powers nothing. Generating a key stands beside a key of safe primes.
+//! Both encrypt with a comb and decrypt in dual numbers; a subgroup key's exponents are shorter.
+//! The prediction is the ratio of the products of its exponents, and of what surrounds the powers
+//! nothing. Generating a key stands beside a key of safe primes.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -62,7 +63,8 @@ impl Side {
 /// Bits of the keys that are generated, and how many of each kind: their times scatter widely.
 const GENERATED: (u32, usize) = (2048, 5);
 
-/// Seconds that keys of each kind took to generate, one after another by turns: DJN's, of a subgroup, of safe primes.
+/// Seconds that keys of each kind took to generate, one after another by turns: DJN's, of a
+/// subgroup, of safe primes.
 fn generation(bits: u32, rounds: usize) -> Result<[Vec<f64>; 3]> {
     let (engine, policy) = (Engine::best(), KeyPolicy::AllowInsecure);
     let kinds: [&dyn Fn() -> std::result::Result<PrivateKey, hearith_paillier::Error>; 3] = [

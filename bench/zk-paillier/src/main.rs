@@ -1,5 +1,5 @@
-//! The proofs of zk-paillier, measured on one thread, for `bench/python/zk_paillier.py`. Arguments: bits of the key and rows. Prints medians of seconds a
-//! proof as JSON.
+//! The proofs of zk-paillier, measured on one thread, for `bench/python/zk_paillier.py`. Arguments:
+//! bits of the key and rows. Prints medians of seconds a proof as JSON.
 
 use curv::BigInt;
 use curv::arithmetic::traits::{Samplable, Zero};

@@ -21,8 +21,8 @@ macro_rules! with_kernel {
 }
 pub(crate) use with_kernel;
 
-/// The same for so many rows of an operation, with the constants of a modulus: few rows have kernels of their own, which need no
-/// other constants.
+/// The same for so many rows of an operation, with the constants of a modulus: few rows have
+/// kernels of their own, which need no other constants.
 macro_rules! with_kernel_for {
     ($constants:expr, $rows:expr, $kernel:ident => $call:expr) => {
         match $crate::backend::few($constants, $rows) {

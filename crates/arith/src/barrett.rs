@@ -1,18 +1,23 @@
 //! Products of numbers as they are, by Barrett's reduction \[Barrett86\].
 //!
-//! A Montgomery product of two plain numbers has to be multiplied once more, by `R^2`: `4 k^2` products of limbs. Barrett's reduction
-//! takes the quotient from the upper half of the product and a reciprocal of the modulus, for which half a product is enough, and
-//! so is half a product of the quotient and the modulus: `2 k^2` and a little. With `b = 2^RADIX_BITS`, a modulus of `d` limbs and
-//! `mu = floor(b^(2 d) / m)` (Handbook of Applied Cryptography, algorithm 14.42):
+//! A Montgomery product of two plain numbers has to be multiplied once more, by `R^2`: `4 k^2`
+//! products of limbs. Barrett's reduction takes the quotient from the upper half of the product and
+//! a reciprocal of the modulus, for which half a product is enough, and so is half a product of the
+//! quotient and the modulus: `2 k^2` and a little. With `b = 2^RADIX_BITS`, a modulus of `d` limbs
+//! and `mu = floor(b^(2 d) / m)` (Handbook of Applied Cryptography, algorithm 14.42):
 //!
 //! ```text
 //! t = x y < b^(2 d)        q = floor(floor(t / b^(d-1)) mu / b^(d+1))        r = t - q m
 //! ```
 //!
-//! Three things make `q` smaller than `t / m`, each by less than a quarter here, and rounding down makes it smaller by less than 1:
-//! - what `floor(t / b^(d-1))` cuts off, times `mu`: below `b^(d-1) / m`, and the modulus has three bits or more in its highest limb;
-//! - what `mu` lacks, times `t`: below `t / b^(2 d)`, and the factors are a bit shorter than `d` limbs;
-//! - what is left out of the product by `mu`, all products of limbs below column `d - 1`: less than `2 k b^d` of `b^(d+1)`.
+//! Three things make `q` smaller than `t / m`, each by less than a quarter here, and rounding down
+//! makes it smaller by less than 1:
+//! - what `floor(t / b^(d-1))` cuts off, times `mu`: below `b^(d-1) / m`, and the modulus has three
+//!   bits or more in its highest limb;
+//! - what `mu` lacks, times `t`: below `t / b^(2 d)`, and the factors are a bit shorter than `d`
+//!   limbs;
+//! - what is left out of the product by `mu`, all products of limbs below column `d - 1`: less than
+//!   `2 k b^d` of `b^(d+1)`.
 //!
 //! So `q` is at most 1 below the quotient, and `r < 2 m`.
 

@@ -4,10 +4,12 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// `len` natural numbers of `limbs` 64-bit limbs each, least significant limb first, one row a number.
+/// `len` natural numbers of `limbs` 64-bit limbs each, least significant limb first, one row a
+/// number.
 ///
-/// A batch may hold secrets: it is wiped when dropped and `Debug` shows its shape only. What everybody may see, such as
-/// ciphertexts, need not be wiped; [`Batch::public`] says so. Copies and parts of a batch are as secret as it is.
+/// A batch may hold secrets: it is wiped when dropped and `Debug` shows its shape only. What
+/// everybody may see, such as ciphertexts, need not be wiped; [`Batch::public`] says so. Copies and
+/// parts of a batch are as secret as it is.
 ///
 /// ```
 /// use hearith_arith::Batch;
@@ -33,7 +35,8 @@ impl Batch {
         self
     }
 
-    /// Whether the numbers are wiped when dropped, as they are unless [`Batch::public`] said otherwise.
+    /// Whether the numbers are wiped when dropped, as they are unless [`Batch::public`] said
+    /// otherwise.
     pub fn is_secret(&self) -> bool {
         self.secret
     }
@@ -99,7 +102,8 @@ impl Batch {
         batch
     }
 
-    /// Writes every number as `width` big-endian bytes; higher bytes than these are dropped, so they should be zero.
+    /// Writes every number as `width` big-endian bytes; higher bytes than these are dropped, so
+    /// they should be zero.
     pub fn to_be_bytes(&self, width: usize) -> Vec<u8> {
         let mut bytes = vec![0; self.len() * width];
         for (number, row) in bytes.chunks_exact_mut(width).zip(self.rows()) {
@@ -167,13 +171,15 @@ impl Batch {
         self.part(Batch::secret(self.limbs, words))
     }
 
-    /// The same numbers with `limbs` limbs each: extended with zeros, or cut, which drops the limbs above.
+    /// The same numbers with `limbs` limbs each: extended with zeros, or cut, which drops the limbs
+    /// above.
     pub fn resize(&self, limbs: usize) -> Self {
         let kept = limbs.min(self.limbs);
         self.part(Batch::from_rows(limbs, self.rows().map(|row| &row[..kept])))
     }
 
-    /// The batches one after another; all must have the same number of limbs. They are public if all are.
+    /// The batches one after another; all must have the same number of limbs. They are public if
+    /// all are.
     pub fn concat(batches: &[&Batch]) -> Self {
         let limbs = batches.first().map_or(1, |batch| batch.limbs);
         assert!(batches.iter().all(|batch| batch.limbs == limbs), "batches of different widths");
@@ -182,8 +188,8 @@ impl Batch {
         Batch { limbs, words, secret: batches.iter().any(|batch| batch.secret) }
     }
 
-    /// Puts numbers of the same width after these, which become secret if those are. Whoever knows how many will come says so to
-    /// [`Batch::reserve`] first.
+    /// Puts numbers of the same width after these, which become secret if those are. Whoever knows
+    /// how many will come says so to [`Batch::reserve`] first.
     ///
     /// # Panics
     /// If the others have another number of limbs.
@@ -207,7 +213,8 @@ impl Batch {
         if self.secret { taken } else { taken.public() }
     }
 
-    /// Moves to a place with room for so many words; the place that the numbers leave is wiped if they are secret.
+    /// Moves to a place with room for so many words; the place that the numbers leave is wiped if
+    /// they are secret.
     fn grow(&mut self, words: usize) {
         let mut larger = Vec::with_capacity(words);
         larger.extend_from_slice(&self.words);

@@ -12,19 +12,22 @@ use crate::sliding::product_of_few;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Widest digit: beyond it the buckets of a window outgrow the bases of any batch that fits in memory.
+/// Widest digit: beyond it the buckets of a window outgrow the bases of any batch that fits in
+/// memory.
 const WIDEST: u32 = 16;
 /// Most bases that share squarings.
 const FEW: usize = 16;
 /// Products that a bucket costs beside those of the bases in it: into the two running products.
 const BUCKET: usize = 2;
 
-/// The product of `base^exponent` over all rows, bases of any width, exponents below `2^bits`; one row.
+/// The product of `base^exponent` over all rows, bases of any width, exponents below `2^bits`; one
+/// row.
 ///
-/// Exponents are cut into digits. For each digit's place, bases are multiplied up by the value of their digit, a bucket a value; the
-/// product of `bucket^value` is that of the running products from the highest value down, a place a lane; and the places are put
-/// together by squarings (\[BDLO12\], section 4, after \[Pippenger80\]), one after the other. Few bases share squarings instead, where
-/// one product alone is cheap: their tables and windows cost less than buckets.
+/// Exponents are cut into digits. For each digit's place, bases are multiplied up by the value of
+/// their digit, a bucket a value; the product of `bucket^value` is that of the running products
+/// from the highest value down, a place a lane; and the places are put together by squarings
+/// (\[BDLO12\], section 4, after \[Pippenger80\]), one after the other. Few bases share squarings
+/// instead, where one product alone is cheap: their tables and windows cost less than buckets.
 pub(crate) fn product_of_powers<R: Rings>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32) -> Batch {
     assert_eq!(bases.len(), exponents.len(), "one exponent a base");
     if shares_squarings(constants, bases.len()) {
@@ -104,7 +107,8 @@ impl Digits {
         let digits: Vec<usize> = exponents.rows().map(digit).collect();
         let mut ends = vec![0; 1 << width];
         digits.iter().for_each(|&digit| ends[digit] += 1);
-        // First where those with each digit begin; every row that takes its place moves that on, in the end to where they end.
+        // First where those with each digit begin; every row that takes its place moves that on, in
+        // the end to where they end.
         let mut begin = 0;
         ends.iter_mut().for_each(|end| begin += std::mem::replace(end, begin));
         let mut rows = vec![0; digits.len()];

@@ -38,7 +38,8 @@ impl Constants {
     /// Most bits: the square of an 8192-bit modulus.
     pub(crate) const MOST_BITS: u32 = 16384;
 
-    /// Checks a modulus and prepares it for an engine by doublings of `2^(bits - 1)`, which is below it.
+    /// Checks a modulus and prepares it for an engine by doublings of `2^(bits - 1)`, which is
+    /// below it.
     pub(crate) fn new(engine: Engine, modulus: &[u64]) -> Result<Arc<Self>, ArithError> {
         let engine = engine.available()?;
         let bits = bit_length(modulus);

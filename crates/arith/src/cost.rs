@@ -1,9 +1,11 @@
-//! The cost model of the vector engine: how many IFMA instructions an operation needs, and how many the core can do.
+//! The cost model of the vector engine: how many IFMA instructions an operation needs, and how many
+//! the core can do.
 //!
-//! One IFMA instruction adds the low or the high half of eight products of 52-bit limbs to eight sums, so a product of
-//! limbs takes two. The counts are of what the algorithms need, for eight operations side by side; loads, carries, table
-//! reads and conversions are not in them. An operation's count at the peak rate is its physical limit, and the quotient
-//! of that time and the measured one is the share of the limit that it reaches.
+//! One IFMA instruction adds the low or the high half of eight products of 52-bit limbs to eight
+//! sums, so a product of limbs takes two. The counts are of what the algorithms need, for eight
+//! operations side by side; loads, carries, table reads and conversions are not in them. An
+//! operation's count at the peak rate is its physical limit, and the quotient of that time and the
+//! measured one is the share of the limit that it reaches.
 
 use crate::pow::{VECTOR_WINDOW, window_width};
 use crate::sliding::sliding_width;
@@ -52,23 +54,26 @@ impl Cost {
         fixed_window(exponent_bits, self.dual_mul, self.dual_sqr)
     }
 
-    /// A power modulo `m^2`, in dual numbers, with a public exponent of so many bits, half of them set.
+    /// A power modulo `m^2`, in dual numbers, with a public exponent of so many bits, half of them
+    /// set.
     pub fn dual_pow_public(&self, exponent_bits: u32) -> u64 {
         let (bits, width) = (u64::from(exponent_bits), sliding_width(exponent_bits));
         let products = (1 << (width - 1)) + bits / u64::from(width + 1);
         bits * self.dual_sqr + products * self.dual_mul
     }
 
-    /// A power of a fixed base modulo `m^2`, in dual numbers, with a secret exponent of so many bits.
+    /// A power of a fixed base modulo `m^2`, in dual numbers, with a secret exponent of so many
+    /// bits.
     pub fn comb(&self, exponent_bits: u32) -> u64 {
         let (columns, squarings) = crate::fixed_base::shape_of(exponent_bits);
         columns * self.dual_mul + squarings * self.dual_sqr
     }
 }
 
-/// IFMA instructions of all products that the kernels carry out on this thread meanwhile, counted one by one as they are asked for,
-/// each for as many operations side by side as the engine has lanes: what the model is held against in tests. `None` where the
-/// crate was built without debug assertions, and does not count.
+/// IFMA instructions of all products that the kernels carry out on this thread meanwhile, counted
+/// one by one as they are asked for, each for as many operations side by side as the engine has
+/// lanes: what the model is held against in tests. `None` where the crate was built without debug
+/// assertions, and does not count.
 ///
 /// Products on other threads are not seen: run it in a pool of one.
 pub fn counted(run: impl FnOnce()) -> Option<u64> {
@@ -107,7 +112,8 @@ fn fixed_window(bits: u32, mul: u64, sqr: u64) -> u64 {
     windows.saturating_sub(1) * (u64::from(width) * sqr + mul) + table / 2 * (mul + sqr)
 }
 
-/// IFMA instructions that a core carries out in a nanosecond, measured now; `None` where it has none.
+/// IFMA instructions that a core carries out in a nanosecond, measured now; `None` where it has
+/// none.
 pub fn peak_rate() -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     if crate::Engine::Ifma.is_available() {
@@ -149,7 +155,8 @@ mod tests {
             let cost = Cost::of(64 * limbs as u32);
             let bases = Batch::repeat(&m[..limbs - 1], lanes).resize(limbs);
             let exponent: Vec<u64> = m.iter().chain(&m).map(|limb| limb.rotate_left(7)).collect();
-            // An exponent of one bit takes the way into Montgomery form and out of it, and no product else.
+            // An exponent of one bit takes the way into Montgomery form and out of it, and no
+            // product else.
             let shared = |bits| Exponents::Shared(&exponent, bits);
             let ways = (count(|| drop(plain.pow(&bases, shared(1)))), count(|| drop(square.pow(&bases, shared(1)))));
             for bits in [2, 161, 257, 289, 512, 1024] {

@@ -1,9 +1,11 @@
-//! Powers of two modulo a number, many doublings at a time: what Montgomery's constants are made of.
+//! Powers of two modulo a number, many doublings at a time: what Montgomery's constants are made
+//! of.
 
 use crate::natural::{bits_at, double, mask, reduce_once};
 use zeroize::Zeroizing;
 
-/// Most doublings at a time: their quotient, from the leading 32 bits of both numbers, is right or too small by 1.
+/// Most doublings at a time: their quotient, from the leading 32 bits of both numbers, is right or
+/// too small by 1.
 const STEP: u32 = 24;
 /// Bits from which on a modulus has leading bits to go by; others are doubled bit by bit.
 const LEAST_BITS: u32 = 128;
@@ -30,12 +32,14 @@ impl<'a> Doubling<'a> {
         }
     }
 
-    /// `a = 2^times a + added mod m` for `a < m` and `added < 2^times`, of at most [`STEP`] doublings; returns the quotient.
+    /// `a = 2^times a + added mod m` for `a < m` and `added < 2^times`, of at most [`STEP`]
+    /// doublings; returns the quotient.
     pub(crate) fn double(&self, a: &mut [u64], times: u32, added: u64) -> u64 {
         if self.bits < LEAST_BITS {
             return (0..times).rev().fold(0, |quotient, bit| quotient << 1 | double(a, added >> bit & 1, self.m));
         }
-        // Too small by less than 3 / 128 before it is rounded down. Nothing here overflows: a check for it would be a branch.
+        // Too small by less than 3 / 128 before it is rounded down. Nothing here overflows: a check
+        // for it would be a branch.
         let quotient = bits_at(a, self.bits as usize - 32, 32).wrapping_mul(*self.reciprocal) >> (63 - times);
         let (mut shifted_out, mut carry) = (0, i128::from(added));
         for (a, &m) in a.iter_mut().zip(self.m) {
@@ -50,7 +54,8 @@ impl<'a> Doubling<'a> {
     }
 }
 
-/// `floor(2^63 / divisor)` for a divisor above 2^31 and at most 2^32, bit by bit: how long a division takes may tell its operands.
+/// `floor(2^63 / divisor)` for a divisor above 2^31 and at most 2^32, bit by bit: how long a
+/// division takes may tell its operands.
 fn reciprocal(divisor: u64) -> u64 {
     let (mut rest, mut quotient) = (1u64 << 31, 0);
     for _ in 0..32 {

@@ -68,7 +68,8 @@ impl Engine {
         }
     }
 
-    /// The engine as one that this machine can run: what kernels are chosen by, wherever something is prepared for an engine.
+    /// The engine as one that this machine can run: what kernels are chosen by, wherever something
+    /// is prepared for an engine.
     ///
     /// # Errors
     /// [`ArithError::EngineUnavailable`].
@@ -88,7 +89,8 @@ impl Engine {
     /// The engine called `name`.
     ///
     /// # Errors
-    /// [`ArithError::UnknownEngine`] or, if this machine cannot run it, [`ArithError::EngineUnavailable`].
+    /// [`ArithError::UnknownEngine`] or, if this machine cannot run it,
+    /// [`ArithError::EngineUnavailable`].
     pub fn named(name: &str) -> Result<Engine, ArithError> {
         name.parse::<Engine>()?.available().map(Available::engine)
     }
@@ -110,8 +112,9 @@ impl Engine {
     }
 }
 
-/// An engine that this machine was found to run: [`Engine::available`] is the only way to one. [`dispatch!`](crate::dispatch) takes nothing
-/// else, so wherever a kernel is reached by it, the instructions that the kernel needs are there.
+/// An engine that this machine was found to run: [`Engine::available`] is the only way to one.
+/// [`dispatch!`](crate::dispatch) takes nothing else, so wherever a kernel is reached by it, the
+/// instructions that the kernel needs are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Available(Engine);
 
@@ -122,12 +125,14 @@ impl Available {
     }
 }
 
-/// Evaluates an expression with a name for the kernel of an engine: the one place where an engine, chosen at run time, becomes a type.
+/// Evaluates an expression with a name for the kernel of an engine: the one place where an engine,
+/// chosen at run time, becomes a type.
 ///
-/// A kernel is whatever a crate wants to have once for each engine: types that implement a trait of the crate's own. The crate lists
-/// them here, all engines' kernels side by side, and the expression is compiled for each. The engine comes as [`Available`], so a
-/// vector kernel may rely on the instructions that [`Engine::requires`] names. On machines other than x86-64 the vector kernel is
-/// not looked at and need not exist.
+/// A kernel is whatever a crate wants to have once for each engine: types that implement a trait of
+/// the crate's own. The crate lists them here, all engines' kernels side by side, and the
+/// expression is compiled for each. The engine comes as [`Available`], so a vector kernel may rely
+/// on the instructions that [`Engine::requires`] names. On machines other than x86-64 the vector
+/// kernel is not looked at and need not exist.
 ///
 /// ```
 /// use hearith_arith::{ArithError, Available, Engine, dispatch};

@@ -6,7 +6,8 @@ use crate::natural::bit_length;
 /// The exponents of a batch of powers. Lengths are public always; values only where it says so.
 #[derive(Clone, Copy, Debug)]
 pub enum Exponents<'a> {
-    /// One exponent for all rows that everybody may know, such as a public key: the sequence of operations follows it.
+    /// One exponent for all rows that everybody may know, such as a public key: the sequence of
+    /// operations follows it.
     Public(&'a [u64]),
     /// One secret exponent below `2^bits` for all rows.
     Shared(&'a [u64], u32),

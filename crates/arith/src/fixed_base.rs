@@ -10,15 +10,16 @@ use crate::{Batch, Pairs, Square};
 
 /// Tables of powers of one public base modulo `m^2`, for secret exponents of a fixed length.
 ///
-/// The comb of Lim and Lee \[LL94\]: the exponent is written in
-/// `teeth` rows of bits, cut into `blocks` blocks of `block` columns each. A block has a table of the `2^teeth` products of
-/// its rows' weights; a power takes `teeth * blocks * block` bits with one multiplication a column and `block - 1` squarings.
-/// Tables are read by masks as a whole.
+/// The comb of Lim and Lee \[LL94\]: the exponent is written in `teeth` rows of bits, cut into
+/// `blocks` blocks of `block` columns each. A block has a table of the `2^teeth` products of its
+/// rows' weights; a power takes `teeth * blocks * block` bits with one multiplication a column and
+/// `block - 1` squarings. Tables are read by masks as a whole.
 #[derive(Clone)]
 pub struct FixedBase {
     square: Square,
     shape: Comb,
-    /// Tables one after another, in the radix of the engine's kernel: limb `j` of entry `e` at `SHARED_ENTRIES j + e`.
+    /// Tables one after another, in the radix of the engine's kernel: limb `j` of entry `e` at
+    /// `SHARED_ENTRIES j + e`.
     tables: Vec<u64>,
 }
 
@@ -29,8 +30,8 @@ struct Comb {
     block: usize,
 }
 
-/// Rows of a comb. Reading a table of 64 entries costs a tenth to a fifth of the multiplication on either engine; one row
-/// more would save a seventh of the multiplications and double the tables.
+/// Rows of a comb. Reading a table of 64 entries costs a tenth to a fifth of the multiplication on
+/// either engine; one row more would save a seventh of the multiplications and double the tables.
 const TEETH: u32 = SHARED_ENTRIES.trailing_zeros();
 /// Columns of a block: squarings are then a tenth of the multiplications.
 const BLOCK: usize = 16;
@@ -60,7 +61,8 @@ pub(crate) fn shape_of(exponent_bits: u32) -> (u64, u64) {
 }
 
 impl FixedBase {
-    /// Prepares the powers of `base`, a number modulo `m^2` of any width, with exponents below `2^exponent_bits`.
+    /// Prepares the powers of `base`, a number modulo `m^2` of any width, with exponents below
+    /// `2^exponent_bits`.
     pub fn new(square: &Square, base: &[u64], exponent_bits: u32) -> Self {
         let shape = Comb::new(exponent_bits);
         let base = Batch::from_rows(base.len(), [base]);
@@ -70,7 +72,8 @@ impl FixedBase {
 
     /// The powers of the base, one for each exponent; constant time in the exponents.
     ///
-    /// Bits at and above the length given to [`FixedBase::new`], rounded up to the comb, are ignored.
+    /// Bits at and above the length given to [`FixedBase::new`], rounded up to the comb, are
+    /// ignored.
     pub fn pow(&self, exponents: &Batch) -> Pairs {
         let constants = self.square.constants();
         Pairs::from_rows(with_kernel_for!(constants, exponents.len(), K => {

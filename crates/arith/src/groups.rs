@@ -7,8 +7,9 @@ use crate::ring::{Ring, Workspace};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Groups that a core takes at most before others may take from what is left, where a group is a product or two: a core that comes free
-/// while another works, be it on something else, waits for no more than these.
+/// Groups that a core takes at most before others may take from what is left, where a group is a
+/// product or two: a core that comes free while another works, be it on something else, waits for
+/// no more than these.
 const TAKEN: usize = 16;
 
 /// The moduli of a batch: one for all rows, or one for each.
@@ -28,8 +29,9 @@ impl Moduli<'_> {
     }
 }
 
-/// Fills `out` group by group: `job` gets the constants of the lanes, a workspace, the range of rows, and these rows of
-/// `out`. Groups run side by side on the cores of rayon's current pool; a workspace serves one core for many groups.
+/// Fills `out` group by group: `job` gets the constants of the lanes, a workspace, the range of
+/// rows, and these rows of `out`. Groups run side by side on the cores of rayon's current pool; a
+/// workspace serves one core for many groups.
 pub(crate) fn for_groups<R: Ring>(
     moduli: Moduli<'_>,
     out: &mut Batch,
@@ -38,7 +40,8 @@ pub(crate) fn for_groups<R: Ring>(
     for_groups_taking::<R>(TAKEN, moduli, out, job);
 }
 
-/// The same where each group is many products, dozens at least: cores take one at a time, so that they end together.
+/// The same where each group is many products, dozens at least: cores take one at a time, so that
+/// they end together.
 pub(crate) fn for_long_groups<R: Ring>(
     moduli: Moduli<'_>,
     out: &mut Batch,
@@ -74,7 +77,8 @@ fn for_groups_taking<R: Ring>(
             }
         }
     };
-    // With nothing to share out, handing the work to another thread would cost more than some of it.
+    // With nothing to share out, handing the work to another thread would cost more than some of
+    // it.
     if out.len() <= R::Kernel::ALONE || rayon::current_num_threads() == 1 {
         let mut workspace = Workspace::new(k);
         return out.as_limbs_mut().chunks_mut(size).enumerate().for_each(|group| run(&mut workspace, group));

@@ -1,6 +1,8 @@
-//! What kernels of the vector engine share, in this crate and in others: the words of eight lanes, and the way into them and back.
+//! What kernels of the vector engine share, in this crate and in others: the words of eight lanes,
+//! and the way into them and back.
 //!
-//! A kernel may enable `avx512f`, `avx512dq` and `avx512ifma`, and must be reached by [`dispatch!`](crate::dispatch) only.
+//! A kernel may enable `avx512f`, `avx512dq` and `avx512ifma`, and must be reached by
+//! [`dispatch!`](crate::dispatch) only.
 
 pub use crate::backend::ifma::lanes::{load, store};
 pub use crate::backend::ifma::{MASK, Octet, RADIX};

@@ -1,20 +1,23 @@
-//! What an engine has to provide: the two Montgomery rings on a group of lanes. Everything above is written once.
+//! What an engine has to provide: the two Montgomery rings on a group of lanes. Everything above is
+//! written once.
 //!
-//! A kernel works on `LANES` independent numbers side by side. One [`Kernel::Word`] holds one limb of every lane, so a
-//! number of `k` limbs in each lane is a slice of `k` words, and a *residue* of the kernel is such a slice in the
-//! range that the kernel accepts and produces (each kernel states its own: fully reduced, or lazily reduced). With
-//! `R = 2^(RADIX_BITS k)`, the residue of a number `x` holds `x R mod m` (Montgomery form).
+//! A kernel works on `LANES` independent numbers side by side. One [`Kernel::Word`] holds one limb
+//! of every lane, so a number of `k` limbs in each lane is a slice of `k` words, and a *residue* of
+//! the kernel is such a slice in the range that the kernel accepts and produces (each kernel states
+//! its own: fully reduced, or lazily reduced). With `R = 2^(RADIX_BITS k)`, the residue of a number
+//! `x` holds `x R mod m` (Montgomery form).
 //!
-//! A *dual* residue is two residues one after another, `(a, b)`, for the number `a + b m` modulo `m^2`; it holds
-//! `x R mod m^2`. The product is
+//! A *dual* residue is two residues one after another, `(a, b)`, for the number `a + b m` modulo
+//! `m^2`; it holds `x R mod m^2`. The product is
 //!
 //! ```text
 //! a c = R t - Q m                      t, Q: the Montgomery reduction of a c and its quotient digits
 //! (a + b m)(c + d m) / R = t + m (a d + b c - Q) / R        (mod m^2)
 //! ```
 //!
-//! and dividing the second part by `R` modulo `m` is another Montgomery reduction. No arithmetic modulo `m^2` is
-//! needed: in products of `k`-limb numbers a squaring costs 3.5 where Montgomery arithmetic on `2k` limbs costs 6.
+//! and dividing the second part by `R` modulo `m` is another Montgomery reduction. No arithmetic
+//! modulo `m^2` is needed: in products of `k`-limb numbers a squaring costs 3.5 where Montgomery
+//! arithmetic on `2k` limbs costs 6.
 
 use crate::constants::{Constants, Pair};
 use crate::natural::low_bits;
@@ -37,7 +40,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// Limbs `k` that residues modulo a modulus of `bits` bits take.
     fn limbs(bits: u32) -> usize;
 
-    /// Bits of the pieces into which longer numbers are cut, at most those of `k` limbs; see [`Kernel::add_chunk`].
+    /// Bits of the pieces into which longer numbers are cut, at most those of `k` limbs; see
+    /// [`Kernel::add_chunk`].
     fn chunk_bits(k: usize) -> u32;
 
     /// Words of scratch space that the products need.
@@ -49,20 +53,23 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// Reads one lane of a word.
     fn lane(word: &Self::Word, lane: usize) -> u64;
 
-    /// Cuts row `i` into limbs of the kernel's radix, from bit `start` on, into lane `i` of `words`; zeros beyond a
-    /// row's end.
+    /// Cuts row `i` into limbs of the kernel's radix, from bit `start` on, into lane `i` of
+    /// `words`; zeros beyond a row's end.
     fn load(words: &mut [Self::Word], rows: &[&[u64]], start: usize);
 
     /// Says that these rows will be loaded soon, so that memory can bring them meanwhile.
     fn prefetch(_rows: &[&[u64]]) {}
 
-    /// Puts the limbs in lane `i` of `words` together to row `i`, of as many 64-bit limbs as the modulus.
+    /// Puts the limbs in lane `i` of `words` together to row `i`, of as many 64-bit limbs as the
+    /// modulus.
     fn store(words: &[Self::Word], rows: &mut [&mut [u64]]);
 
-    /// Brings a product that is not in Montgomery form, modulo `m` or `m^2`, to the canonical number or pair in each lane.
+    /// Brings a product that is not in Montgomery form, modulo `m` or `m^2`, to the canonical
+    /// number or pair in each lane.
     fn canonical(m: &Lanes<Self>, residue: &mut [Self::Word]);
 
-    /// What the sums of a product start from in each ring, for the modulus `m`: nothing, unless the kernel has use for more.
+    /// What the sums of a product start from in each ring, for the modulus `m`: nothing, unless the
+    /// kernel has use for more.
     fn starts(_m: &[Self::Word]) -> [Vec<Self::Word>; 2] {
         [Vec::new(), Vec::new()]
     }
@@ -73,7 +80,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// `out = a^2 / R mod m`.
     fn sqr(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], scratch: &mut [Self::Word]);
 
-    /// `out = a b / R mod m^2` for dual residues; the low part of `a` may also be what [`Kernel::add_chunk`] makes.
+    /// `out = a b / R mod m^2` for dual residues; the low part of `a` may also be what
+    /// [`Kernel::add_chunk`] makes.
     fn dual_mul(m: &Lanes<Self>, out: &mut [Self::Word], a: &[Self::Word], b: &[Self::Word], s: &mut [Self::Word]);
 
     /// `out = a^2 / R mod m^2` for dual residues.
@@ -83,7 +91,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// `chunk < 2^chunk_bits`, not necessarily reduced: only good as the first factor of a product.
     fn add_chunk(m: &Lanes<Self>, a: &mut [Self::Word], chunk: &[Self::Word]);
 
-    /// `a = a + b` for residues modulo `m`: only good as both factors of a square, or as the first one of a product.
+    /// `a = a + b` for residues modulo `m`: only good as both factors of a square, or as the first
+    /// one of a product.
     fn add(m: &Lanes<Self>, a: &mut [Self::Word], b: &[Self::Word]) {
         Self::add_chunk(m, a, b);
     }
@@ -91,8 +100,8 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
     /// Whether the kernel has what [`crate::barrett`] needs: the four functions that follow.
     const TRUNCATES: bool = false;
 
-    /// `t = a b` in `2 k` columns, of which those from `from` on are complete, but for what carries from below would bring; those below
-    /// are undefined.
+    /// `t = a b` in `2 k` columns, of which those from `from` on are complete, but for what carries
+    /// from below would bring; those below are undefined.
     fn product_from(_t: &mut [Self::Word], _a: &[Self::Word], _b: &[Self::Word], _from: usize) {
         unreachable!("a kernel that truncates")
     }
@@ -112,12 +121,12 @@ pub(crate) trait Kernel: Sized + Send + Sync + 'static {
         unreachable!("a kernel that truncates")
     }
 
-    /// `out` = the entry of `table` (entries of `out.len()` words one after another) that `index` gives for each lane.
-    /// Reads the whole table whatever the index.
+    /// `out` = the entry of `table` (entries of `out.len()` words one after another) that `index`
+    /// gives for each lane. Reads the whole table whatever the index.
     fn select(out: &mut [Self::Word], table: &[Self::Word], index: &Self::Word);
 
-    /// As [`Kernel::select`] from one table of [`SHARED_ENTRIES`] for all lanes, in which word `j` of entry `e` stands at
-    /// `SHARED_ENTRIES j + e`.
+    /// As [`Kernel::select`] from one table of [`SHARED_ENTRIES`] for all lanes, in which word `j`
+    /// of entry `e` stands at `SHARED_ENTRIES j + e`.
     fn select_shared(out: &mut [Self::Word], table: &[u64], index: &Self::Word);
 }
 
@@ -145,7 +154,8 @@ pub(crate) struct Lanes<K: Kernel> {
 }
 
 impl<K: Kernel> Lanes<K> {
-    /// Lane `i` gets the modulus `constants[i]`, further lanes the first one; all must have the same number of limbs.
+    /// Lane `i` gets the modulus `constants[i]`, further lanes the first one; all must have the
+    /// same number of limbs.
     pub(crate) fn new(constants: &[&Constants]) -> Self {
         let (k, limbs) = (constants[0].k, constants[0].limbs());
         assert!(constants.iter().all(|one| one.k == k && one.limbs() == limbs), "moduli of different widths");
@@ -154,7 +164,8 @@ impl<K: Kernel> Lanes<K> {
             let rows: Vec<&[u64]> = (0..K::LANES).map(|index| field(lane(index))).collect();
             K::load(words, &rows, 0);
         };
-        // With room for both halves from the start: a vector that grows leaves an unwiped copy behind.
+        // With room for both halves from the start: a vector that grows leaves an unwiped copy
+        // behind.
         let pair = |field: &dyn Fn(&Constants) -> &Pair| {
             let mut words = vec![K::Word::default(); 2 * k];
             let (low, high) = words.split_at_mut(k);

@@ -1,16 +1,20 @@
-//! Batches of fixed-width modular arithmetic: the numbers under every scheme of Hearith. Knows no scheme.
+//! Batches of fixed-width modular arithmetic: the numbers under every scheme of Hearith. Knows no
+//! scheme.
 //!
-//! - [`Modulus`]: arithmetic modulo an odd `m` of up to 16 384 bits, on a [`Batch`] of numbers at a time;
-//! - [`Square`]: arithmetic modulo `m^2`, carried out modulo `m` ("dual Montgomery"), and [`FixedBase`] powers in it;
-//! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results. [`dispatch!`] makes the
-//!   choice, here and for the kernels of other crates;
-//! - [`natural`]: single natural numbers: what set-up needs, and the way to and from bytes and text;
+//! - [`Modulus`]: arithmetic modulo an odd `m` of up to 16 384 bits, on a [`Batch`] of numbers at a
+//!   time;
+//! - [`Square`]: arithmetic modulo `m^2`, carried out modulo `m` ("dual Montgomery"), and
+//!   [`FixedBase`] powers in it;
+//! - [`Engine`]: the run-time choice of the kernel under both. Every engine gives the same results.
+//!   [`dispatch!`] makes the choice, here and for the kernels of other crates;
+//! - [`natural`]: single natural numbers: what set-up needs, and the way to and from bytes and
+//!   text;
 //! - [`random`]: numbers from the operating system's generator;
 //! - [`Process`]: which process this is, for what a child of `fork` must not share with its parent.
 //!
-//! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool. Operations are
-//! constant time in the numbers and in secret [`Exponents`]: neither branches nor memory addresses depend on them.
-//! Numbers are slices of 64-bit limbs, least significant first.
+//! Work spreads over the lanes of the engine, then over the cores of rayon's current thread pool.
+//! Operations are constant time in the numbers and in secret [`Exponents`]: neither branches nor
+//! memory addresses depend on them. Numbers are slices of 64-bit limbs, least significant first.
 
 mod backend;
 mod barrett;

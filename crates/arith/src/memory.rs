@@ -5,8 +5,8 @@ use crate::{Batch, Factor, Modulus, Square};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// What keeps numbers on the heap and can tell where, so that whoever owns it can have the operating system keep these
-/// pages out of swap space.
+/// What keeps numbers on the heap and can tell where, so that whoever owns it can have the
+/// operating system keep these pages out of swap space.
 pub trait Memory {
     /// Adds the ranges of addresses. They stay as they are until the value is changed or dropped.
     fn memory(&self, ranges: &mut Vec<Range<usize>>);

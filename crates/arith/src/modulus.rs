@@ -16,7 +16,8 @@ use crate::{ArithError, Batch, Engine, Exponents};
 use std::fmt;
 use std::sync::Arc;
 
-/// An odd modulus of 2 to 16 384 bits, prepared for an engine. Cloning is cheap; it is wiped when the last clone goes.
+/// An odd modulus of 2 to 16 384 bits, prepared for an engine. Cloning is cheap; it is wiped when
+/// the last clone goes.
 ///
 /// Residues in and out are canonical: below the modulus, [`Modulus::limbs`] limbs of 64 bits.
 ///
@@ -68,8 +69,9 @@ impl Modulus {
         with_kernel_for!(&self.0, numbers.len(), K => reduce::<K>(&self.0, numbers))
     }
 
-    /// The products row by row of numbers of any width: for numbers as wide as the modulus a multiplication and, where the engine has
-    /// room, Barrett's reduction, or else two Montgomery multiplications.
+    /// The products row by row of numbers of any width: for numbers as wide as the modulus a
+    /// multiplication and, where the engine has room, Barrett's reduction, or else two Montgomery
+    /// multiplications.
     ///
     /// # Panics
     /// If the batches differ in length.
@@ -87,8 +89,8 @@ impl Modulus {
         Factor(with_kernel_for!(&self.0, 1, K => montgomery::<K>(&self.0, &number)))
     }
 
-    /// Numbers of any width, each multiplied by one prepared factor: for numbers as wide as the modulus, one Montgomery
-    /// multiplication each.
+    /// Numbers of any width, each multiplied by one prepared factor: for numbers as wide as the
+    /// modulus, one Montgomery multiplication each.
     pub fn mul_by(&self, a: &Batch, factor: &Factor) -> Batch {
         with_kernel_for!(&self.0, a.len(), K => mul_by::<K>(&self.0, a, factor))
     }
@@ -117,7 +119,8 @@ impl Modulus {
         self.sub(&Batch::zeros(a.len(), self.limbs()), a)
     }
 
-    /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
+    /// Powers of numbers of any width, by windows; constant time in secret exponents and in the
+    /// bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Batch {
         with_kernel_for!(&self.0, bases.len(), K => pow::<Plain<K>>(Moduli::Shared(&self.0), bases, exponents))
     }
@@ -127,8 +130,8 @@ impl Modulus {
         with_kernel_for!(&self.0, bases.len(), K => pow_by::<Plain<K>>(ladder, Moduli::Shared(&self.0), bases, exponents))
     }
 
-    /// For each group the product of the residues whose row numbers it lists, one Montgomery multiplication a residue;
-    /// 1 for an empty group.
+    /// For each group the product of the residues whose row numbers it lists, one Montgomery
+    /// multiplication a residue; 1 for an empty group.
     ///
     /// # Panics
     /// If a group lists a row that is not there, or the residues have not the width of the modulus.
@@ -137,8 +140,8 @@ impl Modulus {
         with_kernel_for!(&self.0, chains_of(groups), K => products::<Plain<K>>(&self.0, residues, groups))
     }
 
-    /// The product of the powers `base^exponent` of all rows, exponents below `2^bits`; 1 if there are none. For numbers that
-    /// everybody may know: the time depends on the exponents.
+    /// The product of the powers `base^exponent` of all rows, exponents below `2^bits`; 1 if there
+    /// are none. For numbers that everybody may know: the time depends on the exponents.
     ///
     /// # Panics
     /// If there is not one exponent a base.
@@ -161,11 +164,12 @@ impl fmt::Debug for Modulus {
     }
 }
 
-/// Powers of 2 modulo several moduli of the same width, one a row, side by side in the lanes: a squaring a bit of the exponents, in
-/// constant time, and no product. Canonical numbers.
+/// Powers of 2 modulo several moduli of the same width, one a row, side by side in the lanes: a
+/// squaring a bit of the exponents, in constant time, and no product. Canonical numbers.
 ///
 /// # Panics
-/// If the exponents are not one a modulus, or moduli differ in width, or were prepared for different engines.
+/// If the exponents are not one a modulus, or moduli differ in width, or were prepared for
+/// different engines.
 pub fn powers_of_two(moduli: &[&Modulus], exponents: Exponents<'_>) -> Batch {
     let Some(first) = moduli.first() else {
         return Batch::zeros(0, 1);

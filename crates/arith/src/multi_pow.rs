@@ -9,15 +9,15 @@ use crate::pow::powers;
 use crate::product::products;
 use crate::ring::{Ring, Word};
 
-/// Terms whose squarings are shared. More would save little: at 64-bit exponents the tables and digits of a term take
-/// 30 products and its share of the squarings 4.
+/// Terms whose squarings are shared. More would save little: at 64-bit exponents the tables and
+/// digits of a term take 30 products and its share of the squarings 4.
 const TERMS: usize = 16;
 /// Bits of a digit.
 const DIGIT: u32 = 4;
 
-/// For each group the product of `base^exponent` over the rows that it lists (\[Straus64\],
-/// with fixed digits and masked table reads: the sequence of operations depends on `bits` and the groups only). Each
-/// lane takes up to [`TERMS`] rows of one group.
+/// For each group the product of `base^exponent` over the rows that it lists (\[Straus64\], with
+/// fixed digits and masked table reads: the sequence of operations depends on `bits` and the groups
+/// only). Each lane takes up to [`TERMS`] rows of one group.
 pub(crate) fn multi_pow<R: Ring>(
     constants: &Constants,
     bases: &Batch,

@@ -1,8 +1,8 @@
-//! Natural numbers as slices of 64-bit limbs, least significant first: the few operations that set-up and
-//! post-processing need, and the way to and from bytes and text.
+//! Natural numbers as slices of 64-bit limbs, least significant first: the few operations that
+//! set-up and post-processing need, and the way to and from bytes and text.
 //!
-//! All run in a time that depends on the lengths only, except where it says that numbers are public: [`bit_length`],
-//! [`divide_word`], text, and [`word`].
+//! All run in a time that depends on the lengths only, except where it says that numbers are
+//! public: [`bit_length`], [`divide_word`], text, and [`word`].
 
 mod bytes;
 mod text;
@@ -56,7 +56,8 @@ pub(crate) fn mac(a: u64, b: u64, c: u64, carry: u64) -> (u64, u64) {
     (sum as u64, (sum >> 64) as u64)
 }
 
-/// All ones if `bit` is 1, zero if it is 0, hidden from the optimiser so that it stays a mask and no branch.
+/// All ones if `bit` is 1, zero if it is 0, hidden from the optimiser so that it stays a mask and
+/// no branch.
 ///
 /// Proved: `mask_correct` in formal/coq/natural.v.
 #[inline(always)]
@@ -103,8 +104,8 @@ pub fn less(a: &[u64], b: &[u64]) -> u64 {
     a.iter().zip(b).fold(0, |borrow, (&x, &y)| sbb(x, y, borrow).1)
 }
 
-/// Subtracts `m` from `a` (of the same length, with `top` as one more limb above) if that leaves no borrow; returns 1
-/// if it did, else 0. For a value below 2 `m` it is the reduction modulo `m`.
+/// Subtracts `m` from `a` (of the same length, with `top` as one more limb above) if that leaves no
+/// borrow; returns 1 if it did, else 0. For a value below 2 `m` it is the reduction modulo `m`.
 ///
 /// Proved: `reduce_once_correct` in formal/coq/natural.v.
 #[inline]
@@ -215,7 +216,8 @@ pub fn divide_word(a: &[u64], divisor: u64) -> (Vec<u64>, u64) {
     (quotient, remainder)
 }
 
-/// Number of bits without leading zeros. Its time depends on the leading zero limbs: for public numbers.
+/// Number of bits without leading zeros. Its time depends on the leading zero limbs: for public
+/// numbers.
 pub fn bit_length(a: &[u64]) -> u32 {
     let top = a.iter().rposition(|&limb| limb != 0);
     top.map_or(0, |top| 64 * top as u32 + 64 - a[top].leading_zeros())
@@ -258,8 +260,9 @@ fn bits_below(index: usize, bits: u32) -> u64 {
     low_bits(bits.saturating_sub(64 * index as u32).min(64))
 }
 
-/// `x^-1 mod 2^64` of an odd `x`, by Newton's iteration: each step doubles the number of right bits (Dumas, On
-/// Newton-Raphson iteration for multiplicative inverses modulo prime powers, 2012). `3x ^ 2` is right to 5 bits.
+/// `x^-1 mod 2^64` of an odd `x`, by Newton's iteration: each step doubles the number of right bits
+/// (Dumas, On Newton-Raphson iteration for multiplicative inverses modulo prime powers, 2012).
+/// `3x ^ 2` is right to 5 bits.
 pub fn inverse_word(x: u64) -> u64 {
     let mut inverse = x.wrapping_mul(3) ^ 2;
     for _ in 0..4 {
@@ -268,9 +271,9 @@ pub fn inverse_word(x: u64) -> u64 {
     inverse
 }
 
-/// The exact quotient `a / d` for an odd `d` that divides `a`, in `limbs` limbs: division from the low end, one
-/// multiplication by `d^-1 mod 2^64` a limb and no comparison \[Jebelean93\].
-/// If `d` does not divide `a` the result is `a d^-1 mod 2^(64 limbs)`.
+/// The exact quotient `a / d` for an odd `d` that divides `a`, in `limbs` limbs: division from the
+/// low end, one multiplication by `d^-1 mod 2^64` a limb and no comparison \[Jebelean93\]. If `d`
+/// does not divide `a` the result is `a d^-1 mod 2^(64 limbs)`.
 pub fn divide_exact(a: &[u64], d: &[u64], limbs: usize) -> Zeroizing<Vec<u64>> {
     let mut rest = Zeroizing::new(vec![0; limbs]);
     let copied = limbs.min(a.len());

@@ -1,5 +1,5 @@
-//! Exponentiation by windows: fixed ones, in constant time, for secret exponents; public ones have [`crate::sliding`]. Powers of 2
-//! take doublings instead.
+//! Exponentiation by windows: fixed ones, in constant time, for secret exponents; public ones have
+//! [`crate::sliding`]. Powers of 2 take doublings instead.
 
 use crate::Batch;
 use crate::constants::Constants;
@@ -10,10 +10,12 @@ use crate::natural::bits_at;
 use crate::ring::{LanesOf, Plain, Ring, Word, Workspace};
 use crate::sliding::{Term, product_of_terms};
 
-/// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers fill the first cache.
+/// Widest window of the vector engine: its tables hold a number in every lane, and 16 dual numbers
+/// fill the first cache.
 pub(crate) const VECTOR_WINDOW: u32 = 4;
 
-/// A method of raising the residues of a group of lanes: `power = base^exponent`, the exponents (one a lane) of so many bits.
+/// A method of raising the residues of a group of lanes: `power = base^exponent`, the exponents
+/// (one a lane) of so many bits.
 pub(crate) type Method<R> =
     fn(&LanesOf<R>, &mut Workspace<R>, power: &mut [Word<R>], base: &[Word<R>], exponents: &[&[u64]], bits: u32);
 
@@ -55,9 +57,10 @@ fn sliding<R: Ring>(
     product_of_terms(m, work, power, &[term]);
 }
 
-/// Fixed windows from the top, `w` bits a step: `w` squarings and one multiplication by a table entry, read by masks
-/// over the whole table. The sequence of operations depends on `bits` only (Menezes, van Oorschot, Vanstone, Handbook
-/// of Applied Cryptography, algorithm 14.82, with the multiplications for zero digits kept).
+/// Fixed windows from the top, `w` bits a step: `w` squarings and one multiplication by a table
+/// entry, read by masks over the whole table. The sequence of operations depends on `bits` only
+/// (Menezes, van Oorschot, Vanstone, Handbook of Applied Cryptography, algorithm 14.82, with the
+/// multiplications for zero digits kept).
 fn fixed_window<R: Ring>(
     m: &LanesOf<R>,
     work: &mut Workspace<R>,
@@ -84,9 +87,10 @@ fn fixed_window<R: Ring>(
     }
 }
 
-/// `2^exponent` modulo several moduli, one a row, of one number of limbs: bits from the top, a squaring each, which is doubled where
-/// the bit is 1 (Menezes, van Oorschot, Vanstone, Handbook of Applied Cryptography, algorithm 14.79, whose products by the base are
-/// additions here). Where it is 0, zeros are added: the sequence of operations depends on the number of bits only.
+/// `2^exponent` modulo several moduli, one a row, of one number of limbs: bits from the top, a
+/// squaring each, which is doubled where the bit is 1 (Menezes, van Oorschot, Vanstone, Handbook of
+/// Applied Cryptography, algorithm 14.79, whose products by the base are additions here). Where it
+/// is 0, zeros are added: the sequence of operations depends on the number of bits only.
 pub(crate) fn powers_of_two<K: Kernel>(moduli: &[&Constants], exponents: Exponents<'_>) -> Batch {
     exponents.check(moduli.len());
     let limbs = moduli[0].limbs();
@@ -116,7 +120,8 @@ pub(crate) fn set_index<R: Ring>(index: &mut Word<R>, exponents: &[&[u64]], posi
     }
 }
 
-/// The window width up to `most` that needs the fewest multiplications, counting a table entry as one.
+/// The window width up to `most` that needs the fewest multiplications, counting a table entry as
+/// one.
 pub(crate) fn window_width(bits: u32, most: u32) -> u32 {
     let cost = |width: u32| (1 << width) + bits.div_ceil(width);
     (1..=most).min_by_key(|&width| cost(width)).expect("the range is not empty")

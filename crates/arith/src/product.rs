@@ -14,11 +14,13 @@ const LONGEST: usize = 64;
 /// Shortest chain worth a lane of its own.
 const SHORTEST: usize = 16;
 
-/// For each group the product of the rows of `factors` that it lists; every row is a canonical number or pair.
+/// For each group the product of the rows of `factors` that it lists; every row is a canonical
+/// number or pair.
 ///
-/// Groups are cut into chains, one a lane, longest first so that neighbouring lanes end together; the chains' products
-/// are the factors of the next pass. A chain of `t` factors loses `R^(t-1)`, given back at its end; shorter
-/// chains beside it are filled up with the number 1, so that all lanes lose the same.
+/// Groups are cut into chains, one a lane, longest first so that neighbouring lanes end together;
+/// the chains' products are the factors of the next pass. A chain of `t` factors loses `R^(t-1)`,
+/// given back at its end; shorter chains beside it are filled up with the number 1, so that all
+/// lanes lose the same.
 pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
     products_in::<R>(Form::Plain, constants, factors, groups)
 }
@@ -123,7 +125,8 @@ fn chain_products<R: Ring>(
     out
 }
 
-/// Brings rows of canonical numbers or pairs, a low part and a high part, into lanes; `lanes` is room for them.
+/// Brings rows of canonical numbers or pairs, a low part and a high part, into lanes; `lanes` is
+/// room for them.
 pub(crate) fn load_parts<'a, R: Ring>(
     m: &Lanes<R::Kernel>,
     words: &mut [Word<R>],
@@ -137,10 +140,11 @@ pub(crate) fn load_parts<'a, R: Ring>(
     }
 }
 
-/// The powers `R, R^2, ...`, at least `most` of them, which give back what Montgomery products lost: `t - 1` of them and
-/// the one that gives back lose `R^t`.
+/// The powers `R, R^2, ...`, at least `most` of them, which give back what Montgomery products
+/// lost: `t - 1` of them and the one that gives back lose `R^t`.
 ///
-/// Of `s` powers, the Montgomery products with the last one are `s - 1` more, side by side in lanes.
+/// Of `s` powers, the Montgomery products with the last one are `s - 1` more, side by side in
+/// lanes.
 fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Zeroizing<Vec<u64>>> {
     let mut powers = vec![row_of::<R>(&constants.one), row_of::<R>(&constants.r2)];
     let m = Lanes::<R::Kernel>::new(&[constants]);

@@ -1,4 +1,5 @@
-//! The two rings of a kernel behind one interface, so that every exponentiation is written once for both.
+//! The two rings of a kernel behind one interface, so that every exponentiation is written once for
+//! both.
 
 use crate::cost::note;
 use crate::kernel::{Kernel, Lanes, Space};
@@ -131,8 +132,9 @@ impl<R: Ring> Workspace<R> {
         }
     }
 
-    /// The numbers in `rows`, one a lane and of any length, reduced but not in Montgomery form, good as the first
-    /// factor of a product: Horner's rule over chunks from the top, one product a chunk after the first.
+    /// The numbers in `rows`, one a lane and of any length, reduced but not in Montgomery form,
+    /// good as the first factor of a product: Horner's rule over chunks from the top, one product a
+    /// chunk after the first.
     pub(crate) fn reduce(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
         let bits = R::Kernel::chunk_bits(m.k) as usize;
         let longest = rows.iter().map(|row| 64 * row.len()).max().unwrap_or(0);
@@ -158,8 +160,8 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
-    /// The canonical numbers or pairs `a b / R`, for `a` as [`Workspace::reduce`] makes it and `b` canonical or, modulo `m`, a
-    /// residue.
+    /// The canonical numbers or pairs `a b / R`, for `a` as [`Workspace::reduce`] makes it and `b`
+    /// canonical or, modulo `m`, a residue.
     pub(crate) fn finish<'a>(
         &mut self,
         m: &LanesOf<R>,
@@ -171,7 +173,8 @@ impl<R: Ring> Workspace<R> {
         self.canonical(m, rows);
     }
 
-    /// Brings residues as they are into canonical numbers or pairs: in Montgomery form they stay so.
+    /// Brings residues as they are into canonical numbers or pairs: in Montgomery form they stay
+    /// so.
     pub(crate) fn settle<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>, a: &[Word<R>]) {
         self.spare.copy_from_slice(a);
         self.canonical(m, rows);

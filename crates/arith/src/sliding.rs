@@ -1,4 +1,5 @@
-//! Sliding windows, for exponents that everybody knows: of one power, and of a product of few powers.
+//! Sliding windows, for exponents that everybody knows: of one power, and of a product of few
+//! powers.
 
 use crate::Batch;
 use crate::constants::Constants;
@@ -7,8 +8,8 @@ use crate::kernel::Space;
 use crate::natural::{bit_at, bit_length, bits_at};
 use crate::ring::{LanesOf, Ring, Word, Workspace};
 
-/// The product of `base^exponent` over all rows, one row. All squarings are shared (\[Straus64\]), and each base has windows
-/// of its own, as wide as suits its exponent (\[Moller01\]).
+/// The product of `base^exponent` over all rows, one row. All squarings are shared (\[Straus64\]),
+/// and each base has windows of its own, as wide as suits its exponent (\[Moller01\]).
 pub(crate) fn product_of_few<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch) -> Batch {
     let limbs = R::PARTS * constants.limbs();
     let mut out = Batch::zeros(1, limbs);
@@ -41,7 +42,8 @@ impl<R: Ring> Term<R> {
     }
 }
 
-/// The product of powers: a squaring for each bit of the longest exponent, and a product for each digit.
+/// The product of powers: a squaring for each bit of the longest exponent, and a product for each
+/// digit.
 pub(crate) fn product_of_terms<R: Ring>(
     m: &LanesOf<R>,
     work: &mut Workspace<R>,
@@ -80,7 +82,8 @@ fn odd_powers<R: Ring>(m: &LanesOf<R>, work: &mut Workspace<R>, base: &[Word<R>]
     odd
 }
 
-/// The digits of an exponent from the lowest on (Handbook of Applied Cryptography, algorithm 14.85, has them from the top).
+/// The digits of an exponent from the lowest on (Handbook of Applied Cryptography, algorithm 14.85,
+/// has them from the top).
 fn digits(exponent: &[u64], bits: u32, width: u32) -> Vec<(u32, usize)> {
     let (mut digits, mut place) = (Vec::new(), 0);
     while place < bits {

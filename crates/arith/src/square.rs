@@ -30,7 +30,8 @@ pub struct Square(Modulus);
 
 /// Numbers `low + high m` modulo `m^2`, both parts canonical residues modulo `m`.
 ///
-/// For a power `x^(m-1)` with `m` prime, `low` is 1 and `high` is Paillier's `L`: no division is left to do.
+/// For a power `x^(m-1)` with `m` prime, `low` is 1 and `high` is Paillier's `L`: no division is
+/// left to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
     /// The residues modulo `m`.
@@ -53,8 +54,8 @@ impl Square {
         &self.0
     }
 
-    /// Numbers of any width reduced modulo `m^2` and divided by `m`: remainders low, quotients high. No division is
-    /// carried out.
+    /// Numbers of any width reduced modulo `m^2` and divided by `m`: remainders low, quotients
+    /// high. No division is carried out.
     pub fn split(&self, numbers: &Batch) -> Pairs {
         Pairs::from_rows(with_kernel_for!(self.constants(), numbers.len(), K => split::<K>(self.constants(), numbers)))
     }
@@ -76,14 +77,16 @@ impl Square {
         out
     }
 
-    /// Powers of numbers of any width, by windows; constant time in secret exponents and in the bases.
+    /// Powers of numbers of any width, by windows; constant time in secret exponents and in the
+    /// bases.
     pub fn pow(&self, bases: &Batch, exponents: Exponents<'_>) -> Pairs {
         let moduli = Moduli::Shared(self.constants());
         Pairs::from_rows(with_kernel_for!(self.constants(), bases.len(), K => pow::<Dual<K>>(moduli, bases, exponents)))
     }
 
-    /// For each group the product of the powers `base^exponent` of the rows that it lists, all exponents secret and
-    /// below `2^bits`; the squarings of a group are shared (Straus). 1 for an empty group.
+    /// For each group the product of the powers `base^exponent` of the rows that it lists, all
+    /// exponents secret and below `2^bits`; the squarings of a group are shared (Straus). 1 for an
+    /// empty group.
     ///
     /// # Panics
     /// If there is not one exponent a base, or a group lists a row that is not there.
@@ -99,8 +102,9 @@ impl Square {
         Pairs::from_rows(rows)
     }
 
-    /// The product of the powers `base^exponent` of all rows, bases of any width and exponents below `2^bits`; 1 if there are
-    /// none. For numbers that everybody may know: the time depends on the exponents.
+    /// The product of the powers `base^exponent` of all rows, bases of any width and exponents
+    /// below `2^bits`; 1 if there are none. For numbers that everybody may know: the time depends
+    /// on the exponents.
     ///
     /// # Panics
     /// If there is not one exponent a base.
@@ -109,8 +113,8 @@ impl Square {
         Pairs::from_rows(rows)
     }
 
-    /// Whether [`Square::product_of_powers`] of so many bases shares all squarings, on a kernel for one number: then a product
-    /// takes less than its powers side by side.
+    /// Whether [`Square::product_of_powers`] of so many bases shares all squarings, on a kernel for
+    /// one number: then a product takes less than its powers side by side.
     pub fn shares_squarings(&self, bases: usize) -> bool {
         shares_squarings(self.constants(), bases)
     }
@@ -145,8 +149,8 @@ impl Pairs {
     }
 }
 
-/// Powers modulo the squares of several moduli of the same width, one a row, side by side in the lanes: the two halves
-/// of a decryption.
+/// Powers modulo the squares of several moduli of the same width, one a row, side by side in the
+/// lanes: the two halves of a decryption.
 ///
 /// # Panics
 /// If the moduli are not one a row, differ in width, or were prepared for different engines.

@@ -69,7 +69,8 @@ mod unix {
     /// A first process of a namespace, and the child that it has in another: both have the id 1.
     #[cfg(target_os = "linux")]
     pub fn so_is_one_with_its_parents_id() {
-        // SAFETY: the next children get namespaces of their own; as nobody in particular where this user may not have them.
+        // SAFETY: the next children get namespaces of their own; as nobody in particular where this
+        // user may not have them.
         let apart = || unsafe {
             libc::unshare(libc::CLONE_NEWPID) == 0 || libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID) == 0
         };

@@ -1,8 +1,9 @@
-//! Secrets decide no branch and no address: the engines that valgrind can run, under valgrind, which is told that the secrets are
-//! undefined and reports every jump and every access that depends on them (the method of ctgrind \[Langley10\]).
+//! Secrets decide no branch and no address: the engines that valgrind can run, under valgrind,
+//! which is told that the secrets are undefined and reports every jump and every access that
+//! depends on them (the method of ctgrind \[Langley10\]).
 //!
-//! The test runs its own executable under valgrind, once plainly, where nothing may be reported, and once with a
-//! deliberate leak, which must be.
+//! The test runs its own executable under valgrind, once plainly, where nothing may be reported,
+//! and once with a deliberate leak, which must be.
 #![cfg(target_arch = "x86_64")]
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square, pow_pairs, powers_of_two};
@@ -12,12 +13,14 @@ use std::process::Command;
 /// Names the part that the inner run plays.
 const ROLE: &str = "HEARITH_SECRET_TRACKING";
 
-/// Asks valgrind (memcheck) to take bytes for undefined or for defined; outside of valgrind nothing happens.
+/// Asks valgrind (memcheck) to take bytes for undefined or for defined; outside of valgrind nothing
+/// happens.
 fn mark(bytes: &[u8], defined: bool) {
     // "MC" in the upper half, then 1 for undefined and 2 for defined; address, length.
     let request = 0x4d43_0001_u64 + u64::from(defined);
     let arguments = [request, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0];
-    // SAFETY: the four rotations amount to none and the exchange does nothing; valgrind knows the sequence.
+    // SAFETY: the four rotations amount to none and the exchange does nothing; valgrind knows the
+    // sequence.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
@@ -46,7 +49,8 @@ fn numbers(len: usize, limbs: usize) -> Batch {
     batch
 }
 
-/// A secret modulus of the given number of limbs: what stays public is its length and that it is odd.
+/// A secret modulus of the given number of limbs: what stays public is its length and that it is
+/// odd.
 fn modulus(limbs: usize, seed: usize) -> Vec<u64> {
     let mut m = numbers(seed + 1, limbs).row(seed).to_vec();
     m[0] |= 1;
@@ -103,7 +107,8 @@ fn leak() {
     }
 }
 
-/// Runs one test of this executable under valgrind in a role; whether valgrind had nothing to report.
+/// Runs one test of this executable under valgrind in a role; whether valgrind had nothing to
+/// report.
 fn clean_under_valgrind(role: &str, engine: Engine) -> bool {
     let output = Command::new("valgrind")
         .args(["--error-exitcode=99", "--quiet", "--undef-value-errors=yes"])

@@ -1,5 +1,5 @@
-//! What a batch leaves behind when it is dropped: secrets are wiped, public numbers need not be. Blocks of memory are looked at when
-//! they are given back.
+//! What a batch leaves behind when it is dropped: secrets are wiped, public numbers need not be.
+//! Blocks of memory are looked at when they are given back.
 
 use hearith_arith::{Batch, Engine, Modulus};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,8 +15,9 @@ thread_local! {
 
 struct Watching;
 
-// SAFETY: blocks come from the system's allocator and go back to it with the same layout; they are read before, in full limbs that lie
-// within them. Every block is zeroed when it is made, so that nothing is read that was never written.
+// SAFETY: blocks come from the system's allocator and go back to it with the same layout; they are
+// read before, in full limbs that lie within them. Every block is zeroed when it is made, so that
+// nothing is read that was never written.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
@@ -61,7 +62,8 @@ fn secret_batches_are_wiped_and_public_ones_are_not() {
     let batch = || Batch::from_rows(3, [&[MARK, 2, 3][..], &[4, MARK]]);
     assert_eq!(left_behind(|| handle(batch())), 0);
     assert_eq!(left_behind(|| drop(batch().public())), 1);
-    // The five parts that hold the mark, the joined one and the batch; what grows is secret whatever it is made from.
+    // The five parts that hold the mark, the joined one and the batch; what grows is secret
+    // whatever it is made from.
     assert_eq!(left_behind(|| handle(batch().public())), 7);
 }
 

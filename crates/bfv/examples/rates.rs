@@ -1,4 +1,5 @@
-//! What one thread does: seconds to encrypt, add up and decrypt a column, as JSON, for `bench/python/compare_lattice.py`.
+//! What one thread does: seconds to encrypt, add up and decrypt a column, as JSON, for
+//! `bench/python/compare_lattice.py`.
 //!
 //! `cargo run --release --package hearith-bfv --example rates -- SET ENGINE ROWS GROUPS`
 
@@ -8,7 +9,8 @@ use std::time::Instant;
 /// How many partial sums a column is added up in, to be added up again.
 const PARTS: usize = 10;
 
-/// Bits of a plaintext, and the largest number: 20 bits and room for 2^32 additions and more, or what the smallest set takes.
+/// Bits of a plaintext, and the largest number: 20 bits and room for 2^32 additions and more, or
+/// what the smallest set takes.
 fn plaintexts(set: Set) -> (u32, i128) {
     if set == Set::Degree4096 { (28, 500) } else { (97, 500_000) }
 }
@@ -58,7 +60,8 @@ impl Column<'_> {
         sums.release()
     }
 
-    /// Compares totals with what they should be, and gives the seconds that it took to decrypt them.
+    /// Compares totals with what they should be, and gives the seconds that it took to decrypt
+    /// them.
     fn check(&self, totals: &[Total], values: &[i128], weighted: bool) -> Result<f64, Error> {
         let decrypted =
             || totals.iter().map(|total| self.key.decrypt_total(total)).collect::<Result<Vec<i128>, Error>>();

@@ -18,7 +18,8 @@ pub struct Ciphertext {
     pub(crate) bits: u32,
     pub(crate) count: usize,
     pub(crate) noise: u128,
-    /// The part of it that nothing hides from the key's owner: of what was added since the last release.
+    /// The part of it that nothing hides from the key's owner: of what was added since the last
+    /// release.
     open: u128,
     /// `a s + e + (q / t) m`: coefficients, as many as there are numbers.
     pub(crate) b: Poly,
@@ -118,8 +119,8 @@ impl PublicKey {
         Ok(product)
     }
 
-    /// Makes what the key's owner sees of sums, number by number, the numbers alone: adds an encryption of zero, and noise that hides
-    /// theirs.
+    /// Makes what the key's owner sees of sums, number by number, the numbers alone: adds an
+    /// encryption of zero, and noise that hides theirs.
     ///
     /// # Errors
     /// A ciphertext of another key; [`ErrorKind::NoRoom`]; no random numbers.
@@ -190,7 +191,8 @@ impl PrivateKey {
     /// Decrypts all numbers.
     ///
     /// # Errors
-    /// A ciphertext of another key, or one whose noise is beyond the bound that it carries: it was altered.
+    /// A ciphertext of another key, or one whose noise is beyond the bound that it carries: it was
+    /// altered.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Zeroizing<Vec<i128>>, Error> {
         self.public().check(ciphertext)?;
         noise::check(Some(ciphertext.noise), ciphertext.set, ciphertext.bits)?;
@@ -233,7 +235,8 @@ impl Ciphertext {
         self.set
     }
 
-    /// Bits by which its noise may still grow: it can be multiplied by 2 to this power, and no further.
+    /// Bits by which its noise may still grow: it can be multiplied by 2 to this power, and no
+    /// further.
     pub fn budget(&self) -> u32 {
         noise::budget(self.noise, self.set, self.bits)
     }
@@ -243,8 +246,10 @@ impl Ciphertext {
         self.noise == if self.seed.is_some() { noise::FRESH_PRIVATE } else { noise::fresh_public(self.set) }
     }
 
-    /// The bytes: `HBC1`; set, 1 if there is a seed, bits of a plaintext, 1 if all noise is hidden ([`PublicKey::release`]); key id; how
-    /// many numbers; the bound on the noise, numbers little end first; the seed of `a` or its residues, then those of `b`, 50 bits each, prime after prime.
+    /// The bytes: `HBC1`; set, 1 if there is a seed, bits of a plaintext, 1 if all noise is hidden
+    /// ([`PublicKey::release`]); key id; how many numbers; the bound on the noise, numbers little
+    /// end first; the seed of `a` or its residues, then those of `b`, 50 bits each, prime after
+    /// prime.
     pub fn to_bytes(&self) -> Vec<u8> {
         let a = if self.seed.is_some() { SEED_BYTES } else { packed_bytes(self.set.primes(), self.a.vectors()) };
         let mut bytes = Vec::with_capacity(HEADER + a + packed_bytes(self.set.primes(), self.b.vectors()));

@@ -1,7 +1,8 @@
 //! Plaintexts as long coefficients, for whoever turns these into residues in this CPU's stead.
 //!
-//! The CPU needs no long integers: [`Ring::add_plain`](crate::ring::Ring::add_plain) takes the remainder of the division, which is short,
-//! modulo each prime. A device that converts wants the quotient, which has as many bits as `q`.
+//! The CPU needs no long integers: [`Ring::add_plain`](crate::ring::Ring::add_plain) takes the
+//! remainder of the division, which is short, modulo each prime. A device that converts wants the
+//! quotient, which has as many bits as `q`.
 
 use crate::ring::{Poly, Ring};
 use crate::{Error, ErrorKind};
@@ -18,7 +19,8 @@ pub type Reason = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// It is given plaintexts, and must keep them as secret as their owner does.
 pub trait Convert: fmt::Debug + Send + Sync {
-    /// The residues of all numbers, which are below the product of the moduli: those modulo the first modulus, then those modulo the next.
+    /// The residues of all numbers, which are below the product of the moduli: those modulo the
+    /// first modulus, then those modulo the next.
     ///
     /// # Errors
     /// Whatever befalls it.

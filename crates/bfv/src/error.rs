@@ -110,7 +110,8 @@ pub enum ErrorKind {
     /// There is no room for what hides the noise.
     #[error("too little room is left to hide the noise of the result: a larger parameter set has more")]
     NoRoom,
-    /// Decryption found more noise than there can be: the key is another, or the ciphertext was changed.
+    /// Decryption found more noise than there can be: the key is another, or the ciphertext was
+    /// changed.
     #[error("the ciphertext was altered, or is of another key")]
     Altered,
     /// Bytes that are no ciphertext, or a text that is no key.

@@ -1,6 +1,7 @@
 //! What an engine provides: the loops over polynomials of one prime, eight coefficients a vector.
 //!
-//! They are written once, in [`loops`], for any [`Word`]; an engine says what a vector is and has them compiled with its instructions.
+//! They are written once, in [`loops`], for any [`Word`]; an engine says what a vector is and has
+//! them compiled with its instructions.
 
 #[cfg(target_arch = "x86_64")]
 mod ifma;

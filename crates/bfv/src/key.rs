@@ -1,7 +1,7 @@
 //! Keys, and the texts of their files.
 //!
-//! A private key is a seed: the secret, the public key's uniform half and its error come out of the seed's streams, so a private
-//! key's file is short and the public key can be made again.
+//! A private key is a seed: the secret, the public key's uniform half and its error come out of the
+//! seed's streams, so a private key's file is short and the public key can be made again.
 
 use crate::convert::{self, Convert};
 use crate::packing::{pack, packed_bytes, unpack};
@@ -195,7 +195,8 @@ impl PublicKey {
         self.parts.ring.engine
     }
 
-    /// The same key, by which plaintexts become residues elsewhere. Ciphertexts are the same, byte by byte for the same randomness.
+    /// The same key, by which plaintexts become residues elsewhere. Ciphertexts are the same, byte
+    /// by byte for the same randomness.
     pub fn with_converter(mut self, converter: Arc<dyn Convert>) -> Self {
         self.converter = Some(converter);
         self
@@ -226,7 +227,8 @@ impl PublicKey {
         serde_json::to_string(&fields).unwrap_or_default() + "\n"
     }
 
-    /// Reads the text of a key's file: a public key's, or a private one's, of which the public half is made again.
+    /// Reads the text of a key's file: a public key's, or a private one's, of which the public half
+    /// is made again.
     ///
     /// # Errors
     /// A text that is none, or whose parts contradict each other.

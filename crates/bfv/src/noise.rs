@@ -1,8 +1,9 @@
 //! Bounds on noise, counted in every ciphertext.
 //!
-//! The phase of a ciphertext is `(q / t) m + e`, and `m` comes out right while `|e| < q / (2 t)`. A fresh ciphertext's `e` is bounded
-//! once; sums add the bounds up, times the magnitudes of weights. So a total is right unless one of its addends was beyond its own
-//! bound, which has a probability below 2^-102: below 2^-64 for all totals of fewer than 2^38 addends.
+//! The phase of a ciphertext is `(q / t) m + e`, and `m` comes out right while `|e| < q / (2 t)`. A
+//! fresh ciphertext's `e` is bounded once; sums add the bounds up, times the magnitudes of weights.
+//! So a total is right unless one of its addends was beyond its own bound, which has a probability
+//! below 2^-102: below 2^-64 for all totals of fewer than 2^38 addends.
 
 use crate::parameters::Set;
 use crate::{Error, ErrorKind};
@@ -10,26 +11,30 @@ use crate::{Error, ErrorKind};
 /// Largest magnitude of an error: half of the bits that it is drawn from.
 pub(crate) const MAX_ERROR: u64 = 21;
 
-/// Bits by which what hides the noise of a result exceeds that noise, at least and if there is room.
+/// Bits by which what hides the noise of a result exceeds that noise, at least and if there is
+/// room.
 pub(crate) const HIDING: [u32; 2] = [40, 64];
 
 /// Bits that a result's noise leaves for results to be added up, if there is room.
 const SPARE_BITS: u32 = 16;
 
-/// A bound on the noise of encryption with the private key: an error, and what rounding `q m / t` adds.
+/// A bound on the noise of encryption with the private key: an error, and what rounding `q m / t`
+/// adds.
 pub(crate) const FRESH_PRIVATE: u128 = MAX_ERROR as u128 + 1;
 
 /// A bound on the noise of encryption with the public key, `e u + e_1 - e_2 s`.
 ///
-/// An error is a sum of 42 halves with random signs, so it is subgaussian with variance 10.5; `u` and `s` have coefficients of
-/// magnitude 0 and 1, so the sum has a variance of at most `10.5 (2 N + 1)` whatever they are. It exceeds twelve deviations with a
-/// probability below `2 exp(-72)`.
+/// An error is a sum of 42 halves with random signs, so it is subgaussian with variance 10.5; `u`
+/// and `s` have coefficients of magnitude 0 and 1, so the sum has a variance of at most
+/// `10.5 (2 N + 1)` whatever they are. It exceeds twelve deviations with a probability below
+/// `2 exp(-72)`.
 pub(crate) fn fresh_public(set: Set) -> u128 {
     let square = 144 * 21 * (2 * set.degree() as u128 + 1) / 2;
     square.isqrt() + 2
 }
 
-/// What noise may not exceed: `q / (2 t)`, less what decryption itself rounds. Every prime is above `2^50 (1 - 2^-27)`.
+/// What noise may not exceed: `q / (2 t)`, less what decryption itself rounds. Every prime is above
+/// `2^50 (1 - 2^-27)`.
 pub(crate) fn limit(set: Set, bits: u32) -> u128 {
     let half = set.modulus_bits() - bits - 1;
     if half > 126 { 1 << 126 } else { (1_u128 << half) - (1 << (half - 16)) }
@@ -45,7 +50,8 @@ pub(crate) fn budget(noise: u128, set: Set, bits: u32) -> u32 {
     ((limit(set, bits) - 1) / noise.max(1)).checked_ilog2().unwrap_or(0)
 }
 
-/// The bound that a file states in 16 bytes, little end first. What is below the bound of any encryption is none.
+/// The bound that a file states in 16 bytes, little end first. What is below the bound of any
+/// encryption is none.
 pub(crate) fn stated(bytes: &[u8], set: Set, bits: u32) -> Result<u128, Error> {
     let noise = bytes.iter().rev().fold(0, |noise, &byte| noise << 8 | u128::from(byte));
     if noise < FRESH_PRIVATE {
@@ -54,7 +60,8 @@ pub(crate) fn stated(bytes: &[u8], set: Set, bits: u32) -> Result<u128, Error> {
     check(Some(noise), set, bits)
 }
 
-/// The bits of noise, uniform, that hide noise bounded by `open`; all of a result's is bounded by `noise`.
+/// The bits of noise, uniform, that hide noise bounded by `open`; all of a result's is bounded by
+/// `noise`.
 pub(crate) fn hiding_bits(open: u128, noise: u128, set: Set, bits: u32) -> Result<u32, Error> {
     let own = u128::BITS - open.leading_zeros();
     let room =

@@ -5,11 +5,12 @@ use crate::{Error, ErrorKind};
 use std::fmt;
 use std::str::FromStr;
 
-/// A parameter set: polynomials modulo `X^N + 1`, the modulus `q` a product of primes of 50 bits, a ternary secret and
-/// errors of standard deviation 3.24.
+/// A parameter set: polynomials modulo `X^N + 1`, the modulus `q` a product of primes of 50 bits, a
+/// ternary secret and errors of standard deviation 3.24.
 ///
-/// The lengths of `q` are within the tables of the homomorphic encryption standard \[HES18\] for 128-bit security against
-/// quantum computers (101, 202 and 411 bits), and so within those against others (109, 218 and 438).
+/// The lengths of `q` are within the tables of the homomorphic encryption standard \[HES18\] for
+/// 128-bit security against quantum computers (101, 202 and 411 bits), and so within those against
+/// others (109, 218 and 438).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Set {

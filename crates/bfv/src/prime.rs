@@ -3,7 +3,8 @@
 use crate::kernel::{LANES, Lanes, MASK, RADIX};
 use hearith_arith::natural::inverse_word;
 
-/// The largest primes below 2^50 that are 1 modulo 2^15, the order of the roots that the largest degree needs.
+/// The largest primes below 2^50 that are 1 modulo 2^15, the order of the roots that the largest
+/// degree needs.
 pub(crate) const PRIMES: [u64; 8] = [
     1125899904679937,
     1125899903991809,
@@ -32,7 +33,8 @@ impl Constant {
     }
 }
 
-/// The roots of the last three levels of a block of 64, a vector of values and one of quotients a node.
+/// The roots of the last three levels of a block of 64, a vector of values and one of quotients a
+/// node.
 pub(crate) struct Tail(pub(crate) [[Lanes; 2]; LANES - 1]);
 
 /// A prime and its tables for one degree.
@@ -76,7 +78,8 @@ impl Prime {
     }
 }
 
-/// Lane `r` of block `b` belongs to vector `8 b + r`, whose eight coefficients are three levels of nodes.
+/// Lane `r` of block `b` belongs to vector `8 b + r`, whose eight coefficients are three levels of
+/// nodes.
 fn tails(roots: &[Constant]) -> Vec<Tail> {
     let vectors = roots.len() / LANES;
     let tail = |block: usize| {

@@ -1,4 +1,5 @@
-//! What is drawn: secrets, errors, masks. Seeds come from the operating system's generator; AES-256 in counter mode expands them.
+//! What is drawn: secrets, errors, masks. Seeds come from the operating system's generator; AES-256
+//! in counter mode expands them.
 
 use crate::Error;
 use crate::kernel::{LANES, Lanes};
@@ -86,8 +87,8 @@ impl Stream {
         self.next = ROOM;
     }
 
-    /// Numbers of -1, 0 and 1: the digits to base 3 of fractions of 128 bits, twenty each. Their distribution differs from the
-    /// uniform one by less than 2^-96 a fraction.
+    /// Numbers of -1, 0 and 1: the digits to base 3 of fractions of 128 bits, twenty each. Their
+    /// distribution differs from the uniform one by less than 2^-96 a fraction.
     pub(crate) fn ternary(&mut self, out: &mut [Lanes]) {
         let mut left = 0;
         let mut fraction = 0_u128;
@@ -112,7 +113,8 @@ impl Stream {
         (word as i128) >> (127 - bits)
     }
 
-    /// Public numbers uniform below a prime: words' lower 50 bits, those passed over that are not below.
+    /// Public numbers uniform below a prime: words' lower 50 bits, those passed over that are not
+    /// below.
     pub(crate) fn uniform(&mut self, out: &mut [Lanes], q: u64) {
         for word in out.iter_mut().flat_map(|lanes| &mut lanes.0) {
             *word = std::iter::repeat_with(|| self.word() & ((1 << PRIME_BITS) - 1)).find(|&x| x < q).unwrap_or(0);
@@ -120,8 +122,8 @@ impl Stream {
     }
 }
 
-/// How many bits are set, by sums of ever longer fields: CPUs without an instruction for it have code that the compiler can
-/// turn into vectors.
+/// How many bits are set, by sums of ever longer fields: CPUs without an instruction for it have
+/// code that the compiler can turn into vectors.
 fn ones(x: u64) -> u64 {
     let pairs = x - (x >> 1 & 0x5555_5555_5555_5555);
     let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
@@ -192,7 +194,8 @@ mod tests {
         let first = |seed: u8, number| Stream::new(&[seed; SEED_BYTES], number).word();
         let words = [first(1, 0), first(1, 1), first(2, 0)];
         assert!(words[0] != words[1] && words[0] != words[2] && words[1] != words[2]);
-        // AES-256 of a zero block under a zero key, as published (FIPS 197's own program and others).
+        // AES-256 of a zero block under a zero key, as published (FIPS 197's own program and
+        // others).
         assert_eq!(first(0, 0).to_be(), 0xdc95_c078_a240_8989);
     }
 }

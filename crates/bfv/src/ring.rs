@@ -21,7 +21,8 @@ pub(crate) struct Ring {
     fractions: Vec<(Constant, [u64; FRACTION])>,
 }
 
-/// One polynomial or the front of one: for each prime as many vectors, prime after prime. Wiped when dropped.
+/// One polynomial or the front of one: for each prime as many vectors, prime after prime. Wiped
+/// when dropped.
 #[derive(Clone)]
 pub(crate) struct Poly {
     lanes: Zeroizing<Vec<Lanes>>,
@@ -72,8 +73,8 @@ impl Poly {
         let magnitude = number.unsigned_abs();
         for (i, prime) in primes.iter().enumerate() {
             let q = u128::from(prime.q);
-            // `2^50` is `2^50 - q` modulo `q`, below 2^23: what lies above 50 bits folds to 27 bits fewer each time, and no division,
-            // whose time depends on its operands, is needed.
+            // `2^50` is `2^50 - q` modulo `q`, below 2^23: what lies above 50 bits folds to 27 bits
+            // fewer each time, and no division, whose time depends on its operands, is needed.
             let fold = (1_u128 << PRIME_BITS) - q;
             let mut x = magnitude;
             for _ in 0..4 {
@@ -179,8 +180,9 @@ impl Ring {
         });
     }
 
-    /// Adds `q m / t`, rounded to the nearest, for numbers `m` of so many bits: `(q m - r) / t` where `r` is the remainder of `q m`
-    /// modulo `t = 2^bits` that is smallest in magnitude. Modulo each prime that is `-r / t`.
+    /// Adds `q m / t`, rounded to the nearest, for numbers `m` of so many bits: `(q m - r) / t`
+    /// where `r` is the remainder of `q m` modulo `t = 2^bits` that is smallest in magnitude.
+    /// Modulo each prime that is `-r / t`.
     pub(crate) fn add_plain(&self, a: &mut Poly, numbers: &[i128], bits: u32) {
         let q = self.primes.iter().fold(1_u128, |product, prime| product.wrapping_mul(u128::from(prime.q)));
         let (half, below) = (1_u128 << (bits - 1), (1_u128 << bits) - 1);
@@ -207,11 +209,11 @@ impl Ring {
         });
     }
 
-    /// The numbers nearest to `t x / q` modulo `t = 2^bits`, with sign, and whether every `x` is as near to a multiple of `q / t` as
-    /// noise allows.
+    /// The numbers nearest to `t x / q` modulo `t = 2^bits`, with sign, and whether every `x` is as
+    /// near to a multiple of `q / t` as noise allows.
     ///
-    /// With `y_i = x_i / (q / q_i)` modulo `q_i`, `x / q` is the sum of all `y_i / q_i` modulo 1: fractions of 192 bits, each
-    /// too small by less than `2^50` of their last places.
+    /// With `y_i = x_i / (q / q_i)` modulo `q_i`, `x / q` is the sum of all `y_i / q_i` modulo 1:
+    /// fractions of 192 bits, each too small by less than `2^50` of their last places.
     pub(crate) fn numbers(&self, x: &Poly, count: usize, bits: u32, noise: u128) -> (Zeroizing<Vec<i128>>, bool) {
         let mut x = x.clone();
         self.each(&mut x, |kernel, i, x, prime| kernel.scale(x, self.fractions[i].0, prime));
@@ -270,7 +272,8 @@ impl Ring {
             return Err(crate::ErrorKind::Count { count, most }.into());
         }
         noise::check(Some(noise::fresh_public(self.set)), self.set, bits)?;
-        // Bits above the sign that are not copies of it, in all numbers at once; where they are is sought after that.
+        // Bits above the sign that are not copies of it, in all numbers at once; where they are is
+        // sought after that.
         let excess = |&number: &i128| (number >> (bits - 1)) ^ (number >> 127);
         match numbers.iter().fold(0, |any, number| any | excess(number)) {
             0 => Ok(count.div_ceil(LANES)),
@@ -317,7 +320,8 @@ mod tests {
         lanes.iter().flat_map(|lanes| lanes.0).collect()
     }
 
-    /// `a b` modulo `X^N + 1` and `q`, by one product of two long integers: coefficients side by side, 128 bits each.
+    /// `a b` modulo `X^N + 1` and `q`, by one product of two long integers: coefficients side by
+    /// side, 128 bits each.
     fn product(a: &[u64], b: &[u64], q: u64) -> Vec<u64> {
         let spread = |a: &[u64]| Integer::from_digits(&a.iter().flat_map(|&a| [a, 0]).collect::<Vec<_>>(), Order::Lsf);
         let mut digits = (spread(a) * spread(b)).to_digits::<u64>(Order::Lsf);

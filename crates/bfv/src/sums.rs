@@ -1,8 +1,9 @@
 //! Sums of encrypted numbers by groups, with weights.
 //!
-//! The sum of `w_i m_i` is the constant coefficient of the product by `w(X) = sum of w_i X^-i`. Of that product only what decrypts this
-//! coefficient is ever computed: all of `a w`, and one coefficient of `b w`, the sum of `w_i b_i`. So nobody can see other
-//! coefficients of it, the key's owner included: they have no second half.
+//! The sum of `w_i m_i` is the constant coefficient of the product by `w(X) = sum of w_i X^-i`. Of
+//! that product only what decrypts this coefficient is ever computed: all of `a w`, and one
+//! coefficient of `b w`, the sum of `w_i b_i`. So nobody can see other coefficients of it, the
+//! key's owner included: they have no second half.
 
 use crate::ciphertext::Ciphertext;
 use crate::kernel::{LANES, Lanes};
@@ -63,12 +64,14 @@ impl Sums {
         8 * set.primes() * set.degree()
     }
 
-    /// Adds each number to the sum of its group, times its weight if there are weights. Groups are numbered from 0, as many as there
-    /// are; numbers of [`NO_GROUP`] are left out. Groups and weights are public.
+    /// Adds each number to the sum of its group, times its weight if there are weights. Groups are
+    /// numbered from 0, as many as there are; numbers of [`NO_GROUP`] are left out. Groups and
+    /// weights are public.
     ///
     /// # Errors
-    /// A ciphertext of another key or length of plaintexts, groups or weights that are not as many as its numbers, and
-    /// [`ErrorKind::Noise`] when a sum could be wrong. What was added so far is of no more use then.
+    /// A ciphertext of another key or length of plaintexts, groups or weights that are not as many
+    /// as its numbers, and [`ErrorKind::Noise`] when a sum could be wrong. What was added so far is
+    /// of no more use then.
     pub fn add(&mut self, ciphertext: &Ciphertext, groups: &[u32], weights: Option<&[i64]>) -> Result<(), Error> {
         self.key.check(ciphertext)?;
         if ciphertext.bits != self.bits {
@@ -126,8 +129,9 @@ impl Sums {
         self.totals.len()
     }
 
-    /// The sums, made so that the key's owner sees of each the number alone: an encryption of zero is added, and noise that hides
-    /// theirs. Without this the owner could read from the noise what was added.
+    /// The sums, made so that the key's owner sees of each the number alone: an encryption of zero
+    /// is added, and noise that hides theirs. Without this the owner could read from the noise what
+    /// was added.
     ///
     /// # Errors
     /// [`ErrorKind::NoRoom`]; no random numbers.
@@ -219,7 +223,8 @@ impl Total {
         self.bits
     }
 
-    /// Bits by which its noise may still grow: 2 to this power of totals with as much can be added up.
+    /// Bits by which its noise may still grow: 2 to this power of totals with as much can be added
+    /// up.
     pub fn budget(&self) -> u32 {
         noise::budget(self.noise, self.set, self.bits)
     }
@@ -259,8 +264,9 @@ const MAGIC: &[u8; 4] = b"HBT1";
 const HEADER: usize = 4 + 4 + 16 + 16;
 
 impl Total {
-    /// The bytes: `HBT1`; set, 0, bits of a plaintext, 0; key id; the bound on the noise, little end first; the residues of `b`, eight
-    /// bytes each; those of `a`, 50 bits each, prime after prime.
+    /// The bytes: `HBT1`; set, 0, bits of a plaintext, 0; key id; the bound on the noise, little
+    /// end first; the residues of `b`, eight bytes each; those of `a`, 50 bits each, prime after
+    /// prime.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + 8 * self.b.len() + packed_bytes(self.b.len(), self.a.vectors()));
         bytes.extend(MAGIC);
@@ -338,7 +344,8 @@ mod tests {
         let drawn: Vec<i128> = (0..64).map(|_| noise_of(&key, &sums(0).release().unwrap()[0])).collect();
         let own = 8193 * noise::fresh_public(Set::Degree8192);
         let hiding = noise::hiding_bits(own, own, Set::Degree8192, bits).unwrap();
-        // Uniform within 2^hiding, which is 2^(127 - 200 + hiding) here, and far beyond what the sum itself has.
+        // Uniform within 2^hiding, which is 2^(127 - 200 + hiding) here, and far beyond what the
+        // sum itself has.
         let scale = 2_f64.powi(127 - 200 + hiding as i32);
         assert!(hiding >= 26 + 40 && (plain as f64).abs() < scale / 2_f64.powi(10));
         assert!(drawn.iter().all(|&noise| (noise as f64).abs() <= 1.01 * scale));

@@ -1,6 +1,8 @@
-//! No secret is left on the heap: every block is searched when it is freed, for a private key's seed and for numbers that were encrypted.
+//! No secret is left on the heap: every block is searched when it is freed, for a private key's
+//! seed and for numbers that were encrypted.
 //!
-//! Not covered: the secret polynomial and errors, whose coefficients are too short to be told from chance; the stack and the registers.
+//! Not covered: the secret polynomial and errors, whose coefficients are too short to be told from
+//! chance; the stack and the registers.
 
 use hearith_bfv::{Engine, PrivateKey, Set, Sums};
 use hearith_testing::heap::{Recorder, Secrets, freed_by};

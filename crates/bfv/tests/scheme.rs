@@ -44,7 +44,8 @@ fn what_is_encrypted_is_decrypted() {
     }
 }
 
-/// Under the key beside it, by the public key that the crate `fhe` 0.1.1 made of the same secret: `bench/fhe` wrote it, and has the other direction.
+/// Under the key beside it, by the public key that the crate `fhe` 0.1.1 made of the same secret:
+/// `bench/fhe` wrote it, and has the other direction.
 #[test]
 fn what_another_library_encrypted_is_decrypted() {
     let numbers = [5, -7, (1 << 39) - 1, -(1 << 39), 0, 123_456_789, -1, 1];
@@ -250,7 +251,8 @@ fn the_smallest_set_refuses_before_a_total_is_wrong() {
     (0..1_i128 << (spare - 1)).for_each(|_| sums.add_total(&total, 0).unwrap());
     assert_eq!(key.decrypt_total(&sums.release().unwrap()[0]).unwrap(), 8200 << (spare - 1));
 
-    // Weights that leave no room to hide, and such as could make the total wrong; the owner's noise is smaller.
+    // Weights that leave no room to hide, and such as could make the total wrong; the owner's noise
+    // is smaller.
     let heavy = [1 << 20, 0, 0];
     assert_eq!(weighted(&by_anybody, &heavy).unwrap_err().kind(), &ErrorKind::NoRoom);
     let owned = weighted(&key.encrypt(&numbers, bits).unwrap(), &heavy).unwrap();
@@ -304,7 +306,8 @@ fn altered_bytes_are_refused_or_found_out() {
             assert!(Ciphertext::from_bytes(&bytes[..cut], key.public()).is_err());
         }
         assert!(Ciphertext::from_bytes(&[&bytes[..], &[0]].concat(), key.public()).is_err());
-        // Wherever a bit changes: in the header, the seed or `a`, and `b`. (Byte 6, the length of plaintexts, says what is meant.)
+        // Wherever a bit changes: in the header, the seed or `a`, and `b`. (Byte 6, the length of
+        // plaintexts, says what is meant.)
         for at in (0..6).chain(7..24).chain([26, 27, 43, 44, 70, bytes.len() / 2, bytes.len() - 30, bytes.len() - 600])
         {
             let mut altered = bytes.clone();

@@ -47,7 +47,8 @@ pub use list::{Columns, List, Name, Setting, all};
 #[cfg(feature = "service")]
 pub use serve::{Serve, ServeLimits};
 
-/// Threads that can be asked for: more than any machine has cores, few enough to be started in no time.
+/// Threads that can be asked for: more than any machine has cores, few enough to be started in no
+/// time.
 pub const MAX_THREADS: u16 = 1024;
 
 /// Add up private columns: encrypt numbers, sum them without the private key, decrypt the totals.
@@ -116,7 +117,8 @@ pub enum Command {
     /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote
     #[cfg(feature = "service")]
     Serve(Serve),
-    /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote; not built in
+    /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote; not
+    /// built in
     #[cfg(not(feature = "service"))]
     #[command(hide = true)]
     Serve(Absent),
@@ -128,7 +130,8 @@ pub enum Command {
     Engines(Engines),
     /// Measure what this machine does in a second
     Bench(Bench),
-    /// Write an encrypted column as the JSON that python-paillier (phe) reads, or a table for a database
+    /// Write an encrypted column as the JSON that python-paillier (phe) reads, or a table for a
+    /// database
     Export(Export),
     /// Read ciphertexts from python-paillier's (phe's) JSON, or a table from a database
     Import(Import),
@@ -147,10 +150,12 @@ pub enum Command {
     #[cfg(not(feature = "election"))]
     #[command(hide = true)]
     Election(Absent),
-    /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical parameters
+    /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical
+    /// parameters
     #[cfg(feature = "dghv")]
     Dghv(Dghv),
-    /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical parameters; not built in
+    /// FHE over the integers: sums and products of encrypted bits, with BROKEN historical
+    /// parameters; not built in
     #[cfg(not(feature = "dghv"))]
     #[command(hide = true)]
     Dghv(Absent),
@@ -684,7 +689,8 @@ pub struct Import {
     /// The public key that the numbers were encrypted with
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// Name for the encrypted column; with --values an encrypted column of the table, given once each
+    /// Name for the encrypted column; with --values an encrypted column of the table, given once
+    /// each
     #[arg(long, value_name = "NAME", required = true)]
     pub column: Vec<String>,
     /// Read a table in CSV, as `export --values` and PostgreSQL write it
@@ -763,8 +769,8 @@ pub struct Convert {
     /// From residues to integers
     #[arg(long)]
     pub back: bool,
-    /// Moduli, pairwise coprime [default: as many of the special primes as hold every integer of --modulus-bits; with
-    /// --back those that a Parquet file names]
+    /// Moduli, pairwise coprime [default: as many of the special primes as hold every integer of
+    /// --modulus-bits; with --back those that a Parquet file names]
     #[arg(long, value_delimiter = ',', value_name = "Q,...")]
     pub primes: Vec<u64>,
     /// Where the moduli come from otherwise.
@@ -773,13 +779,15 @@ pub struct Convert {
     /// Write integers in hexadecimal
     #[arg(long, requires = "back")]
     pub hex: bool,
-    /// Write integers from -Q/2 to below Q/2, where Q is the product of the moduli, instead of those from 0 to below Q
+    /// Write integers from -Q/2 to below Q/2, where Q is the product of the moduli, instead of
+    /// those from 0 to below Q
     #[arg(long, requires = "back")]
     pub centred: bool,
     /// Believe the device that --engine names, whose residues are checked otherwise
     #[arg(long, conflicts_with = "back")]
     pub unchecked_device: bool,
-    /// Integers from -Q/2 to below Q, one a line, decimal or 0x...; with --back residues, Parquet or CSV; - for standard input
+    /// Integers from -Q/2 to below Q, one a line, decimal or 0x...; with --back residues, Parquet
+    /// or CSV; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// Residues, Parquet or else CSV as the name says; with --back integers; - for standard output
@@ -799,7 +807,8 @@ pub(crate) fn ask_for_json() -> bool {
 pub(crate) fn read() -> Result<Arguments, Failure> {
     let line = line()?;
     Arguments::try_parse_from(&line).map_err(|error| {
-        // What is wrong is said of arguments that steer no terminal: a file's name can be among them.
+        // What is wrong is said of arguments that steer no terminal: a file's name can be among
+        // them.
         let printable = line.iter().map(|argument| Printable(&argument.to_string_lossy()).to_string());
         let error = Arguments::try_parse_from(printable).err().unwrap_or(error);
         match error.kind() {

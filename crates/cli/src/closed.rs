@@ -1,7 +1,8 @@
 //! A standard output that was closed before the program began (`>&-`).
 //!
-//! Rust's runtime opens `/dev/null` in its place, lest a file that is opened later get the descriptor. Whatever is written
-//! there is lost without an error, so the descriptor is looked at before the runtime starts.
+//! Rust's runtime opens `/dev/null` in its place, lest a file that is opened later get the
+//! descriptor. Whatever is written there is lost without an error, so the descriptor is looked at
+//! before the runtime starts.
 
 use std::ffi::c_int;
 use std::io;
@@ -23,8 +24,8 @@ unsafe extern "C" {
     fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
 }
 
-// SAFETY: the section holds pointers to functions of this type, which the loader calls once, on the only thread, before
-// the runtime starts; the function needs nothing of the runtime.
+// SAFETY: the section holds pointers to functions of this type, which the loader calls once, on the
+// only thread, before the runtime starts; the function needs nothing of the runtime.
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".init_array")]

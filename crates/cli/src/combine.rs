@@ -15,7 +15,8 @@ use crate::report::Stopwatch;
 use crate::session::Session;
 use crate::signing::{self, Signers};
 
-/// Decrypts a table with the shares of enough trustees. Those that are wrong are told of and left aside.
+/// Decrypts a table with the shares of enough trustees. Those that are wrong are told of and left
+/// aside.
 pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let verification = KeyFile::open(&command.key)?.verification(session)?;
     let table = ParquetFile::open(&command.input)?;

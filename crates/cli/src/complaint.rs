@@ -1,4 +1,5 @@
-//! What a command complains of on standard error: a line of text, or with `--json` an object on a line.
+//! What a command complains of on standard error: a line of text, or with `--json` an object on a
+//! line.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,7 +11,8 @@ use serde::Serialize;
 
 use crate::printable::{Printable, PrintableJson};
 
-/// Characters of a message: a longer one holds somebody's long names, of which the middle says least.
+/// Characters of a message: a longer one holds somebody's long names, of which the middle says
+/// least.
 const LONGEST: usize = 1000;
 /// Characters of a word in it.
 const LONGEST_WORD: usize = 300;
@@ -60,7 +62,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place that an error knows, or that its text begins with: `line 3: `, `row 3: ` or `row 3, column x: `.
+    /// The place that an error knows, or that its text begins with: `line 3: `, `row 3: ` or
+    /// `row 3, column x: `.
     pub(crate) fn of(error: &(dyn Error + 'static), text: &str) -> Self {
         let mut cause = Some(error);
         while let Some(error) = cause {

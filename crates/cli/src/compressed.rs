@@ -1,4 +1,5 @@
-//! Inputs that were compressed as a whole, told by their first bytes: gzip (RFC 1952) and Zstandard (RFC 8878).
+//! Inputs that were compressed as a whole, told by their first bytes: gzip (RFC 1952) and Zstandard
+//! (RFC 8878).
 
 use std::io::{self, BufReader, Read};
 
@@ -21,7 +22,8 @@ impl Codec {
         }
     }
 
-    /// What the input holds. Memory is bounded: 32 KiB for gzip, up to 128 MiB for what Zstandard looks back at.
+    /// What the input holds. Memory is bounded: 32 KiB for gzip, up to 128 MiB for what Zstandard
+    /// looks back at.
     pub(crate) fn decoder(self, input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(input))),

@@ -120,7 +120,8 @@ impl Beside {
     }
 }
 
-/// Where numbers go, and in what form; `wide` are the columns of numbers whose type may turn out to be narrower.
+/// Where numbers go, and in what form; `wide` are the columns of numbers whose type may turn out to
+/// be narrower.
 pub(crate) fn sink(
     out: Option<&Path>,
     format: Option<Format>,

@@ -72,8 +72,9 @@ pub(crate) fn note(kind: &dyn Kind, device: &mut (impl Device + ?Sized), rows: &
     Ok(format!("{}: {cycles} cycles for {delivered} {rows}", device.describe()))
 }
 
-/// Why a piece of a table could not be computed: a device's own failure, which its name stands before, or what is wrong with the table or a service. The
-/// rows of a device are those that hold a ciphertext, so its error is told without one.
+/// Why a piece of a table could not be computed: a device's own failure, which its name stands
+/// before, or what is wrong with the table or a service. The rows of a device are those that hold a
+/// ciphertext, so its error is told without one.
 pub(crate) fn failure(device: Option<&dyn Kind>, table: &str, error: hearith_columns::Error) -> Failure {
     let (ErrorKind::Device(cause) | ErrorKind::Service(cause)) = error.kind() else { return failed_at(table, error) };
     match (device, cause.downcast_ref::<Error>()) {

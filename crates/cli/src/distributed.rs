@@ -1,8 +1,9 @@
 //! `hearith keygen --distributed`: a shared key that its trustees generate together.
 //!
-//! Every two trustees have a connection under TLS 1.3, on which both show the keys that they sign with, as raw public
-//! keys (RFC 7250): nobody else is listened to. The higher number connects to the lower one. Messages are sent after
-//! their lengths in four bytes; the first on each connection is a random number and the parameters.
+//! Every two trustees have a connection under TLS 1.3, on which both show the keys that they sign
+//! with, as raw public keys (RFC 7250): nobody else is listened to. The higher number connects to
+//! the lower one. Messages are sent after their lengths in four bytes; the first on each connection
+//! is a random number and the parameters.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -128,7 +129,8 @@ impl Meeting {
         Ok(Meeting { parameters, me, identity, seed, keys, listen, addresses, is_quiet: session.is_quiet() })
     }
 
-    /// Generates the key. After a lost connection trustees meet again, and begin with fresh random numbers.
+    /// Generates the key. After a lost connection trustees meet again, and begin with fresh random
+    /// numbers.
     pub(crate) fn run(&self) -> Result<Finished, Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| Failure::because("cannot start threads", error))?;

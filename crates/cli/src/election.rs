@@ -1,4 +1,5 @@
-//! `hearith election`: ballots, their board and their tally, over a folder of the organiser's or a server.
+//! `hearith election`: ballots, their board and their tally, over a folder of the organiser's or a
+//! server.
 
 mod audit;
 mod deliver;

@@ -42,7 +42,8 @@ struct Explanation {
     lines: Vec<Line>,
 }
 
-/// Measures kernels and whole operations on one thread and prints the share of the limit that each reaches.
+/// Measures kernels and whole operations on one thread and prints the share of the limit that each
+/// reaches.
 pub(crate) fn run(session: &Session) -> Result<(), Failure> {
     let Some(peak) = peak_rate() else {
         let needs = Engine::Ifma.requires();
@@ -250,8 +251,9 @@ mod tests {
     use super::*;
     use hearith_arith::cost::counted;
 
-    /// Products counted in the kernels while whole operations run, in an engine with the model's windows: the model leaves out the
-    /// ways into Montgomery form and out of it and what is done with a finished power, a few products.
+    /// Products counted in the kernels while whole operations run, in an engine with the model's
+    /// windows: the model leaves out the ways into Montgomery form and out of it and what is done
+    /// with a finished power, a few products.
     #[test]
     fn every_operation_takes_the_products_of_the_model() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

@@ -176,7 +176,8 @@ fn explained(error: &(dyn Error + 'static)) -> String {
     let mut text = one_line(&described(error));
     let mut cause = error.source();
     while let Some(error) = cause {
-        // What lies beneath counts rows of its own batch: once the fault is told with its place, that is no news.
+        // What lies beneath counts rows of its own batch: once the fault is told with its place,
+        // that is no news.
         if !text.contains(&one_line(&fault(error))) {
             text = format!("{text}: {}", one_line(&described(error)));
         }
@@ -266,7 +267,8 @@ fn options(kind: &ErrorKind, shows_cell: bool) -> String {
     if options.is_empty() { String::new() } else { format!(" ({})", options.join("; ")) }
 }
 
-/// Writes `hearith: MESSAGE`, which ends nothing, to standard error, whether or not anybody reads it.
+/// Writes `hearith: MESSAGE`, which ends nothing, to standard error, whether or not anybody reads
+/// it.
 pub fn eprint_line(message: &impl fmt::Display) {
     let message = message.to_string();
     Complaint::Warning(Told { message: &message, file: None, place: Place::default() }).print();

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, name};
 use crate::input::is_called_parquet;
 
-/// The inputs, with the Parquet files in each folder, at any depth and in order of their names, in its place.
+/// The inputs, with the Parquet files in each folder, at any depth and in order of their names, in
+/// its place.
 ///
-/// Names that begin with `.` or `_` are left out: engines keep notes there, and output that is not complete. Links to
-/// folders are not followed.
+/// Names that begin with `.` or `_` are left out: engines keep notes there, and output that is not
+/// complete. Links to folders are not followed.
 pub(crate) fn expanded(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for input in inputs {

@@ -56,7 +56,8 @@ pub(crate) type Pieces = Box<dyn Iterator<Item = Result<Piece, Failure>> + Send>
 pub(crate) struct Table {
     /// Its name in messages.
     pub(crate) name: String,
-    /// Whether it is CSV, whose names of columns may be cells: a file may have no header, whatever was expected.
+    /// Whether it is CSV, whose names of columns may be cells: a file may have no header, whatever
+    /// was expected.
     pub(crate) is_csv: bool,
     /// Its columns.
     pub(crate) schema: SchemaRef,
@@ -73,7 +74,8 @@ impl Table {
         Self::read(path, batch_rows, &Dialect::default(), &[])
     }
 
-    /// As [`open`](Self::open); CSV in a dialect, in which the columns called `numbers` are written as well.
+    /// As [`open`](Self::open); CSV in a dialect, in which the columns called `numbers` are written
+    /// as well.
     pub(crate) fn read(path: &Path, batch_rows: usize, dialect: &Dialect, numbers: &[String]) -> Result<Self, Failure> {
         match Opened::open(path)? {
             Opened::Parquet(file) => {
@@ -138,7 +140,8 @@ pub(crate) struct ParquetFile {
 enum Held {
     /// In a file that was made of a stream, and has no name.
     Stored(File),
-    /// Under a name, opened for each look at it: a process may have few files open, and inputs can be many.
+    /// Under a name, opened for each look at it: a process may have few files open, and inputs can
+    /// be many.
     Named(PathBuf, State),
 }
 

@@ -52,7 +52,8 @@ pub(crate) fn install() {
     }));
 }
 
-/// The signals that ask the process to end, for a command that ends in its own way: from now on they interrupt nothing else.
+/// The signals that ask the process to end, for a command that ends in its own way: from now on
+/// they interrupt nothing else.
 ///
 /// # Errors
 /// The system does not let the process wait for them.
@@ -65,8 +66,8 @@ pub(crate) fn take_over() -> io::Result<Signals> {
     Ok(signals)
 }
 
-/// A signal that the process was started to ignore stays ignored: `nohup` does that with SIGHUP, a shell with the SIGINT of
-/// what it starts in the background.
+/// A signal that the process was started to ignore stays ignored: `nohup` does that with SIGHUP, a
+/// shell with the SIGINT of what it starts in the background.
 fn signals() -> io::Result<Signals> {
     let ignored = ignored_signals();
     Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal)))

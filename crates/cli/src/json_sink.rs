@@ -13,7 +13,8 @@ pub(crate) struct JsonSink<W> {
     output: W,
     /// The names, as JSON strings.
     names: Vec<String>,
-    /// Whether the column's values are numbers or truth values, even where batches bring them as text.
+    /// Whether the column's values are numbers or truth values, even where batches bring them as
+    /// text.
     bare: Vec<bool>,
     rows: u64,
 }
@@ -28,7 +29,8 @@ impl<W: Write> JsonSink<W> {
         Ok(Self { output, names, bare, rows: 0 })
     }
 
-    /// Writes a batch. Numbers have all their digits, however many; what no JSON number can be (infinities) is a string.
+    /// Writes a batch. Numbers have all their digits, however many; what no JSON number can be
+    /// (infinities) is a string.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
         let columns = batch.columns();
         let texts = columns.iter().map(|column| Texts::new(column)).collect::<Result<Vec<_>, _>>()?;

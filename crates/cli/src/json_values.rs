@@ -1,5 +1,5 @@
-//! JSON values one after another (lines, or any white space between), or the elements of one list, of which only one at a
-//! time is in memory.
+//! JSON values one after another (lines, or any white space between), or the elements of one list,
+//! of which only one at a time is in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -118,7 +118,8 @@ impl<R: BufRead> Values<R> {
         }
     }
 
-    /// The bytes of one value, up to where it can only end: whether it is JSON is for others to say.
+    /// The bytes of one value, up to where it can only end: whether it is JSON is for others to
+    /// say.
     fn value(&mut self) -> Result<Vec<u8>, Wrong> {
         let mut scan = Scan::default();
         let mut text = Vec::new();

@@ -98,7 +98,8 @@ impl KeyFile {
         }
     }
 
-    /// A private key that signs or one that encrypts, after its passphrase was asked for; a public one of the latter.
+    /// A private key that signs or one that encrypts, after its passphrase was asked for; a public
+    /// one of the latter.
     pub(crate) fn any_kind(&self, session: &Session) -> Result<AnyKind, Failure> {
         let key = self.opened(session, |text| match is_signing_key(text.as_str()) {
             true => self.signing_in(text).map(AnyKind::Signs),

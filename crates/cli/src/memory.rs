@@ -6,8 +6,9 @@ use std::path::Path;
 /// Bytes that are left to what no command counts: stacks, buffers, the allocator's rounding.
 const SPARE: u64 = 32 << 20;
 
-/// Bytes that the process may still take: the least of what the machine has free, what the control groups of the process allow,
-/// and what is left of its address space (`ulimit -v`). `None` where the system tells nothing of it.
+/// Bytes that the process may still take: the least of what the machine has free, what the control
+/// groups of the process allow, and what is left of its address space (`ulimit -v`). `None` where
+/// the system tells nothing of it.
 pub(crate) fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = of_machine(&read("/proc/meminfo"));
@@ -21,14 +22,16 @@ fn of_machine(text: &str) -> Option<u64> {
     kibibytes(text, "MemAvailable:")
 }
 
-/// What `/proc/self/limits` leaves of the address space of which `/proc/self/status` tells the size.
+/// What `/proc/self/limits` leaves of the address space of which `/proc/self/status` tells the
+/// size.
 fn of_space(limits: &str, status: &str) -> Option<u64> {
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = limit.split_whitespace().next()?.parse().ok()?;
     Some(most.saturating_sub(kibibytes(status, "VmSize:")?))
 }
 
-/// What the control groups of `/proc/self/cgroup` leave (version 2, below `root`), those above them included.
+/// What the control groups of `/proc/self/cgroup` leave (version 2, below `root`), those above them
+/// included.
 fn of_groups(root: &Path, text: &str) -> Option<u64> {
     let group = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let number = |folder: &Path, name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();

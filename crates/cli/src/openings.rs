@@ -104,7 +104,8 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     Ok(())
 }
 
-/// The digest of a table, which is read once for it, and which one of the signers must have signed if there are any.
+/// The digest of a table, which is read once for it, and which one of the signers must have signed
+/// if there are any.
 pub(crate) fn digest(table: &ParquetFile, rows_at_a_time: usize, signers: &Signers) -> Result<Digest, Failure> {
     let source = table.source()?;
     let failed = |error: Error| Failure::at(&table.name, error);

@@ -16,10 +16,10 @@ const MOST_LINKS: usize = 40;
 
 /// An output being written.
 ///
-/// A file is written under a temporary name beside its target and renamed by
-/// [`Output::commit`]; dropped or interrupted before that, it is removed. A symbolic link stays, and the file that it
-/// names is written, whether or not that is there yet. Standard output and things that are no files (pipes, devices) are
-/// written directly.
+/// A file is written under a temporary name beside its target and renamed by [`Output::commit`];
+/// dropped or interrupted before that, it is removed. A symbolic link stays, and the file that it
+/// names is written, whether or not that is there yet. Standard output and things that are no files
+/// (pipes, devices) are written directly.
 pub struct Output {
     name: String,
     sink: Option<Sink>,
@@ -179,7 +179,8 @@ impl Sink {
                 true => temporary.persist(&target),
                 false => temporary.persist_noclobber(&target),
             }?;
-            // The name, too, shall survive a power cut; where directories cannot be synced, so be it.
+            // The name, too, shall survive a power cut; where directories cannot be synced, so be
+            // it.
             let _ = File::open(temporary::directory(&target)).and_then(|it| it.sync_all());
             Ok(())
         })
@@ -222,8 +223,8 @@ impl Write for Output {
     }
 }
 
-/// The file that does not exist yet at the end of a symbolic link, or of links one after another; the path itself where
-/// it is none.
+/// The file that does not exist yet at the end of a symbolic link, or of links one after another;
+/// the path itself where it is none.
 fn missing_target(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -236,7 +237,8 @@ fn missing_target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// What a file or stream is, under whichever name: its device and number there. None where there is none.
+/// What a file or stream is, under whichever name: its device and number there. None where there is
+/// none.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     let metadata = match path == Path::new("-") {
         true => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| File::from(stdin).metadata()),

@@ -1,10 +1,11 @@
 //! The two files of a key pair, which are replaced together.
 //!
-//! No file system gives two files their names in one step. But the private key's file holds the public key as well, and
-//! so the order of the steps will do: the old public key goes, the private key takes its name, the public key takes its
-//! name. Whenever a crash ends this, the private file is that of the old pair or of the new one, whole, and beside it
-//! lies no public key but its own: nobody encrypts under a key whose private half is gone. `hearith key public` writes a
-//! public file that is missing.
+//! No file system gives two files their names in one step. But the private key's file holds the
+//! public key as well, and so the order of the steps will do: the old public key goes, the private
+//! key takes its name, the public key takes its name. Whenever a crash ends this, the private file
+//! is that of the old pair or of the new one, whole, and beside it lies no public key but its own:
+//! nobody encrypts under a key whose private half is gone. `hearith key public` writes a public
+//! file that is missing.
 
 use std::fs;
 use std::io::{self, Write};
@@ -31,8 +32,8 @@ pub(crate) const SIGNING: Names = Names { public: "signing-public.json", private
 /// JSON Web Keys.
 pub(crate) const JSON: Names = Names { public: "public.json", private: "private.json" };
 
-/// A key pair being written to a directory. Dropped before it is committed, it leaves nothing behind: no file, no
-/// directory that was made for it.
+/// A key pair being written to a directory. Dropped before it is committed, it leaves nothing
+/// behind: no file, no directory that was made for it.
 pub(crate) struct Pair {
     private: Output,
     public: Output,
@@ -138,7 +139,8 @@ impl Removed {
     }
 }
 
-/// The directories that had to be made, outermost first; removed when dropped, if nothing is in them.
+/// The directories that had to be made, outermost first; removed when dropped, if nothing is in
+/// them.
 pub(crate) struct MadeDirectories(Vec<PathBuf>);
 
 impl MadeDirectories {
@@ -246,7 +248,8 @@ mod tests {
                 .unwrap();
             assert_eq!(killed.status.code(), None, "{killed:?}");
             let found = found(directory.path());
-            // Up to where the private file takes its name it is the old pair, from there on the new.
+            // Up to where the private file takes its name it is the old pair, from there on the
+            // new.
             assert_eq!(found == old, matches!(last, Step::RemovePublic | Step::PlacePrivate), "{last:?}");
             let whole = matches!(last, Step::RemovePublic | Step::Done);
             assert_eq!(directory.path().join(JSON.public).exists(), whole, "{last:?}");

@@ -1,4 +1,5 @@
-//! Columns that are only in the names of folders, as Hive, Spark and DuckDB write them: `dept=sales/part.parquet`.
+//! Columns that are only in the names of folders, as Hive, Spark and DuckDB write them:
+//! `dept=sales/part.parquet`.
 
 use std::path::{Component, Path};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The parts of the program that a build may leave out: the Cargo features `dghv`, `election` and `service`.
+//! The parts of the program that a build may leave out: the Cargo features `dghv`, `election` and
+//! `service`.
 
 use crate::failure::Failure;
 

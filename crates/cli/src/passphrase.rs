@@ -1,5 +1,5 @@
-//! Passphrases: from the terminal, a file or a descriptor, never from an argument or the environment, which others can
-//! see.
+//! Passphrases: from the terminal, a file or a descriptor, never from an argument or the
+//! environment, which others can see.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -78,7 +78,8 @@ pub fn write_behind<T: Send>(
     })
 }
 
-/// Writes the batch that `make` makes of each piece, in their order, and shows how far it is; the number of rows in the end.
+/// Writes the batch that `make` makes of each piece, in their order, and shows how far it is; the
+/// number of rows in the end.
 ///
 /// # Errors
 /// As [`write_behind`].

@@ -1,9 +1,10 @@
-//! Text from keys, tables and files made fit for a terminal: what would steer it, or reorder or hide what it shows, is
-//! written out.
+//! Text from keys, tables and files made fit for a terminal: what would steer it, or reorder or
+//! hide what it shows, is written out.
 
 use std::fmt::{self, Write};
 
-/// A text on one line: control and format characters as `\n`, `\u{1b}` and the like, everything else as it is.
+/// A text on one line: control and format characters as `\n`, `\u{1b}` and the like, everything
+/// else as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Printable<'a>(pub &'a str);
 
@@ -11,8 +12,8 @@ pub struct Printable<'a>(pub &'a str);
 #[derive(Clone, Copy, Debug)]
 pub struct PrintableLines<'a>(pub &'a str);
 
-/// JSON without line breaks between its parts: what only strings can hold is written as JSON's own `\u001b`, so that the
-/// value stays the same. (JSON itself only asks for this below U+0020.)
+/// JSON without line breaks between its parts: what only strings can hold is written as JSON's own
+/// `\u001b`, so that the value stays the same. (JSON itself only asks for this below U+0020.)
 #[derive(Clone, Copy, Debug)]
 pub struct PrintableJson<'a>(pub &'a str);
 
@@ -44,9 +45,9 @@ fn write_char(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
     }
 }
 
-/// Whether a character does something to its surroundings rather than stand for itself: Unicode's control characters (Cc),
-/// format characters (Cf: overrides of the direction, invisible ones, tags), and separators of lines and paragraphs
-/// (Zl, Zp); as of Unicode 16.
+/// Whether a character does something to its surroundings rather than stand for itself: Unicode's
+/// control characters (Cc), format characters (Cf: overrides of the direction, invisible ones,
+/// tags), and separators of lines and paragraphs (Zl, Zp); as of Unicode 16.
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -37,7 +37,8 @@ impl Search {
 }
 
 impl Convert {
-    /// The moduli named, or as many of the largest special primes as hold every integer of the length asked for.
+    /// The moduli named, or as many of the largest special primes as hold every integer of the
+    /// length asked for.
     fn moduli(&self) -> Result<Vec<u64>, Failure> {
         match self.primes.is_empty() {
             false => Ok(self.primes.clone()),
@@ -50,8 +51,8 @@ impl Convert {
         }
     }
 
-    /// As [`moduli`](Self::moduli), for a table of so many columns. Older tables have a prime a word, the last one less
-    /// than holds every integer.
+    /// As [`moduli`](Self::moduli), for a table of so many columns. Older tables have a prime a
+    /// word, the last one less than holds every integer.
     fn moduli_of_columns(&self, columns: usize) -> Result<Vec<u64>, Failure> {
         let mut moduli = self.moduli()?;
         if self.primes.is_empty() && columns == self.search.search().words() as usize {

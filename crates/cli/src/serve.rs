@@ -90,7 +90,8 @@ fn devices(session: &Session, command: &Serve, keys: &[PrivateKey]) -> Result<Ve
     Ok(workers.into_iter().flatten().collect())
 }
 
-/// A device of a kind that decrypts for each private key, and one that computes with the public keys of all clients, as far as the kind does.
+/// A device of a kind that decrypts for each private key, and one that computes with the public
+/// keys of all clients, as far as the kind does.
 fn workers(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Worker>, Failure> {
     let (system, computer) = (kind.system(), Computer::new(kind));
     if computer.is_none() && kind.decrypts().is_none() {

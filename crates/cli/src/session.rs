@@ -71,7 +71,8 @@ impl Session {
         let Some(device) = self.device else { return Ok(()) };
         let able = match command {
             Command::Engines(_) => true,
-            // Keys of the lattice scheme encrypt with what converts: the key's kind is not known yet.
+            // Keys of the lattice scheme encrypt with what converts: the key's kind is not known
+            // yet.
             Command::Encrypt(_) => device.computes().is_some() || device.converts().is_some(),
             Command::Sum(_) => device.computes().is_some(),
             Command::Decrypt(_) | Command::Serve(_) => device.decrypts().is_some(),
@@ -106,8 +107,8 @@ impl Session {
         self.device.map_or(self.engine.name(), |device| device.system().name)
     }
 
-    /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill every core's lanes,
-    /// few enough for progress to move and memory to stay small.
+    /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill
+    /// every core's lanes, few enough for progress to move and memory to stay small.
     pub(crate) fn slow_rows(&self, ciphertext_bytes: usize) -> usize {
         (128 * self.threads).min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
     }
@@ -144,7 +145,8 @@ pub(crate) fn only(device: &dyn Kind) -> Failure {
     Failure::new(format!("the engine '{}' only {}", system.name, system.does))
 }
 
-/// The threads to start: those asked for, else those that the environment asks for, else one a core.
+/// The threads to start: those asked for, else those that the environment asks for, else one a
+/// core.
 fn threads(options: &Global) -> Result<usize, Failure> {
     if let Some(threads) = options.threads {
         return Ok(threads.into());

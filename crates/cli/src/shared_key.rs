@@ -1,8 +1,10 @@
-//! The files of a shared key: `public.json`, `verification.json`, and `share-N.json` for each trustee.
+//! The files of a shared key: `public.json`, `verification.json`, and `share-N.json` for each
+//! trustee.
 //!
-//! They are all written under other names first. Then the old public key and verification go, the shares take their names, the verification and, last, the
-//! public key. Whenever a crash ends this, nobody encrypts under a key whose shares are not all there; a crash in this moment can leave the shares of two
-//! keys, which name theirs, and no public key.
+//! They are all written under other names first. Then the old public key and verification go, the
+//! shares take their names, the verification and, last, the public key. Whenever a crash ends this,
+//! nobody encrypts under a key whose shares are not all there; a crash in this moment can leave the
+//! shares of two keys, which name theirs, and no public key.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -20,7 +22,8 @@ use crate::pair::{JSON, MadeDirectories, Removed, check_absent, write};
 /// The file that shares are verified by.
 pub(crate) const VERIFICATION: &str = "verification.json";
 
-/// The files of a shared key being written to a directory. Dropped before it is committed, it leaves nothing behind.
+/// The files of a shared key being written to a directory. Dropped before it is committed, it
+/// leaves nothing behind.
 pub(crate) struct SharedKey {
     shares: Vec<Output>,
     verification: Output,
@@ -48,9 +51,11 @@ pub(crate) fn share_file(trustee: u32) -> String {
 }
 
 impl SharedKey {
-    /// Begins the files of a key in a directory, which is made where it is missing. The key of one holder is not replaced.
+    /// Begins the files of a key in a directory, which is made where it is missing. The key of one
+    /// holder is not replaced.
     ///
-    /// The files of these trustees are written: of all if a dealer makes the key, of one if that one is a trustee.
+    /// The files of these trustees are written: of all if a dealer makes the key, of one if that
+    /// one is a trustee.
     pub(crate) fn begin(directory: &Path, trustees: RangeInclusive<u32>, replace: bool) -> Result<Self, Failure> {
         let [public, verification] = [JSON.public, VERIFICATION].map(|file| directory.join(file));
         let share = |trustee: u32| directory.join(share_file(trustee));
@@ -211,7 +216,8 @@ mod tests {
         named.map(|file| (file.clone(), key(&file, &fs::read_to_string(directory.join(&file)).unwrap()))).collect()
     }
 
-    /// The key that a directory offers to encrypt with, after a look at everything that it takes to decrypt.
+    /// The key that a directory offers to encrypt with, after a look at everything that it takes to
+    /// decrypt.
     fn offered(directory: &Path, trustees: u32) -> Option<PublicKey> {
         let keys = keys(directory);
         let public = keys.iter().find(|(file, _)| file == "public.json")?.1.clone();
@@ -247,7 +253,8 @@ mod tests {
                     Step::Done => assert!(left.is_some() && left != old),
                     _ => assert_eq!(left, None, "{last:?}"),
                 }
-                // Whatever lies there, a later key takes its place, and what was begun is cleared away.
+                // Whatever lies there, a later key takes its place, and what was begun is cleared
+                // away.
                 let (pending, verification) = written(directory.path(), 2, true).unwrap();
                 pending.commit().unwrap();
                 assert_eq!(files(directory.path()), ["public.json", "share-1.json", "share-2.json", VERIFICATION]);
@@ -256,7 +263,8 @@ mod tests {
         }
     }
 
-    /// The process that [`a_kill_at_any_step_leaves_whole_files_and_no_key_without_its_shares`] starts; nothing otherwise.
+    /// The process that [`a_kill_at_any_step_leaves_whole_files_and_no_key_without_its_shares`]
+    /// starts; nothing otherwise.
     #[test]
     fn victim() {
         let (Some(directory), Ok(last)) = (std::env::var_os(DIRECTORY), std::env::var(LAST)) else { return };

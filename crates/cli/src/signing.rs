@@ -62,8 +62,8 @@ impl Signers {
         signature.map_or(Ok(()), |signature| signature.check(digest, &contents).map_err(at))
     }
 
-    /// The rows of a table with all columns. Where a signature is required that does not hold, the last item is an error;
-    /// nothing that was made of the rows may be given out before.
+    /// The rows of a table with all columns. Where a signature is required that does not hold, the
+    /// last item is an error; nothing that was made of the rows may be given out before.
     pub(crate) fn pieces(
         &self,
         table: &ParquetFile,

@@ -14,7 +14,8 @@ use crate::json_sink::JsonSink;
 use crate::output::Output;
 use crate::table::TableSink;
 
-/// Bytes of batches that are held until all numbers are known; from then on each column has the type that its range asks for.
+/// Bytes of batches that are held until all numbers are known; from then on each column has the
+/// type that its range asks for.
 const MOST_HELD: usize = 1 << 30;
 
 /// A Parquet file whose types depend on the numbers that come.
@@ -61,7 +62,8 @@ impl Sink {
         Self::new(output, |output| Ok(Form::Parquet(ParquetSink::signed(output, schema, key)?)))
     }
 
-    /// Begins a Parquet file whose columns `wide`, of `Decimal256`, become `Decimal128` if all of their numbers fit.
+    /// Begins a Parquet file whose columns `wide`, of `Decimal256`, become `Decimal128` if all of
+    /// their numbers fit.
     pub(crate) fn narrow_parquet(output: Output, schema: SchemaRef, wide: Vec<usize>) -> Result<Self, Failure> {
         if wide.is_empty() {
             return Self::parquet(output, schema);

@@ -203,7 +203,8 @@ impl Inputs {
     }
 }
 
-/// The columns in the names of a file's folders; none where tables must be signed, since nobody signs those.
+/// The columns in the names of a file's folders; none where tables must be signed, since nobody
+/// signs those.
 pub(crate) fn partitions(path: &Path, schema: &Schema, signers: &Signers) -> Partitions {
     match signers.are_required() {
         true => Partitions::default(),
@@ -231,7 +232,8 @@ pub(crate) struct FilePiece {
 }
 
 impl File {
-    /// A table of which these columns are needed, and those that conditions and computed columns look at.
+    /// A table of which these columns are needed, and those that conditions and computed columns
+    /// look at.
     pub(crate) fn new(
         table: ParquetFile,
         (plain, schema): (&Schema, &SchemaRef),

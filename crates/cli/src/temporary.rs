@@ -1,7 +1,8 @@
 //! Temporary files beside the outputs that they become, told from what a killed run has left.
 //!
-//! A run holds a lock on its file from the first moment until the file has its name or is gone. Nothing survives SIGKILL
-//! but the file, unlocked: the next run for the same output finds it by its name and removes it.
+//! A run holds a lock on its file from the first moment until the file has its name or is gone.
+//! Nothing survives SIGKILL but the file, unlocked: the next run for the same output finds it by
+//! its name and removes it.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -13,11 +14,12 @@ use tempfile::{Builder, NamedTempFile};
 
 /// What every temporary name ends in.
 const SUFFIX: &str = ".part";
-/// Bytes of the output's name in that of its temporary file: with all else less than the 255 that file systems allow.
+/// Bytes of the output's name in that of its temporary file: with all else less than the 255 that
+/// file systems allow.
 const NAME_BYTES: usize = 200;
 
-/// Makes a temporary file beside `target`, with this mode, and removes those that killed runs for the same target have
-/// left.
+/// Makes a temporary file beside `target`, with this mode, and removes those that killed runs for
+/// the same target have left.
 ///
 /// # Errors
 /// A file that cannot be made.
@@ -26,7 +28,8 @@ pub(crate) fn create(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let prefix = prefix(target);
     remove_stale(directory, &prefix);
     loop {
-        // With the system's own errors: those of `tempfile_in` show the temporary name, which nobody chose.
+        // With the system's own errors: those of `tempfile_in` show the temporary name, which
+        // nobody chose.
         let open = |path: &Path| File::options().write(true).create_new(true).mode(mode).open(path);
         let made = Builder::new().prefix(&prefix).suffix(SUFFIX).make_in(directory, open);
         let made = made.map_err(|error| match error.kind() {
@@ -36,7 +39,8 @@ pub(crate) fn create(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
             _ => error,
         })?;
         match made.as_file().try_lock() {
-            // Whoever looked for stale files between the making and the locking may have taken it for one.
+            // Whoever looked for stale files between the making and the locking may have taken it
+            // for one.
             Ok(()) if is_at(made.as_file(), made.path()) => return Ok(made),
             Ok(()) | Err(TryLockError::WouldBlock) => {}
             // Without locks nothing here is ever taken for stale.
@@ -59,8 +63,8 @@ fn prefix(target: &Path) -> String {
     format!(".{}.hearith-", &name[..name.floor_char_boundary(NAME_BYTES)])
 }
 
-/// Removes temporary files of this prefix that no run holds any more. Whatever goes wrong here is no reason not to write
-/// the output.
+/// Removes temporary files of this prefix that no run holds any more. Whatever goes wrong here is
+/// no reason not to write the output.
 fn remove_stale(directory: &Path, prefix: &str) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
@@ -69,7 +73,8 @@ fn remove_stale(directory: &Path, prefix: &str) {
         let is_ours = random.is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric()));
         if is_ours {
             let path = entry.path();
-            // Locking needs no right to write; what cannot be opened is somebody else's, and what is no file may be a trap.
+            // Locking needs no right to write; what cannot be opened is somebody else's, and what
+            // is no file may be a trap.
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             if let Ok(file) = rustix::fs::open(&path, flags, Mode::empty()).map(File::from)
                 && file.metadata().is_ok_and(|metadata| metadata.is_file())

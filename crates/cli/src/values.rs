@@ -1,5 +1,5 @@
-//! `hearith export --values` and `hearith import --values`: tables exchanged with databases, whose ciphertexts say what they
-//! are, each in its cell.
+//! `hearith export --values` and `hearith import --values`: tables exchanged with databases, whose
+//! ciphertexts say what they are, each in its cell.
 
 use hearith_columns::encrypted_columns;
 use hearith_columns::values::{ValueReader, ValueWriter};
@@ -45,7 +45,8 @@ pub(crate) fn export(session: &Session, command: &Export) -> Result<(), Failure>
     Ok(())
 }
 
-/// Reads a table from CSV, twice: for what the values of a column have in common, and for the values.
+/// Reads a table from CSV, twice: for what the values of a column have in common, and for the
+/// values.
 pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure> {
     let key = Key::read_public(session, &command.key)?;
     check_origin(&key, command)?;

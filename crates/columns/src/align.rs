@@ -1,9 +1,10 @@
-//! Unlike tables made alike, so that they add up: encrypted columns of other scales, ranges and headrooms, and group columns
-//! of other widths. Everything that this takes is public.
+//! Unlike tables made alike, so that they add up: encrypted columns of other scales, ranges and
+//! headrooms, and group columns of other widths. Everything that this takes is public.
 //!
-//! An encrypted number `x` of scale `s` is the integer `x 10^s`. At a larger scale `S` it is that integer times `10^(S - s)`,
-//! which is the ciphertext to this power. The largest magnitude of an addend grows by the same factor, and the fewest
-//! additions that any of the tables leaves room for are those of the total.
+//! An encrypted number `x` of scale `s` is the integer `x 10^s`. At a larger scale `S` it is that
+//! integer times `10^(S - s)`, which is the ciphertext to this power. The largest magnitude of an
+//! addend grows by the same factor, and the fewest additions that any of the tables leaves room for
+//! are those of the total.
 
 use std::sync::Arc;
 
@@ -26,12 +27,12 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// What tables of these schemas become when they are added up by the columns `by`. Differences that are none of scale,
-    /// range, headroom or width are left to whoever adds up.
+    /// What tables of these schemas become when they are added up by the columns `by`. Differences
+    /// that are none of scale, range, headroom or width are left to whoever adds up.
     ///
     /// # Errors
-    /// A damaged description; [`ErrorKind::NoHeadroom`] where the ranges at the largest scale and the fewest additions do
-    /// not fit the key.
+    /// A damaged description; [`ErrorKind::NoHeadroom`] where the ranges at the largest scale and
+    /// the fewest additions do not fit the key.
     pub fn of(schemas: &[SchemaRef], by: &[String]) -> Result<Self, Error> {
         let mut columns: Vec<EncryptedColumn> = Vec::new();
         for schema in schemas {
@@ -66,8 +67,8 @@ impl Alignment {
     /// A batch of one of the tables, aligned.
     ///
     /// # Errors
-    /// The first row with a malformed ciphertext; a failure of what computes; a value of a group column that the common type
-    /// cannot hold.
+    /// The first row with a malformed ciphertext; a failure of what computes; a value of a group
+    /// column that the common type cannot hold.
     pub fn align(&mut self, key: &dyn Compute, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let schema = match &self.last {
             Some((from, to)) if Arc::ptr_eq(from, batch.schema_ref()) => to.clone(),

@@ -58,7 +58,8 @@ pub(crate) fn bad(column: &EncryptedColumn, rows: &[usize], error: hearith_paill
     }
 }
 
-/// The error of an operation on a whole column: what is wrong with it, or with the service that should have computed.
+/// The error of an operation on a whole column: what is wrong with it, or with the service that
+/// should have computed.
 pub(crate) fn not_computed(column: &EncryptedColumn, error: ComputeError) -> Error {
     match error {
         ComputeError::Batch(error) => ErrorKind::Paillier(error.kind().clone()).in_column(&column.name),

@@ -1,9 +1,10 @@
 //! The tables that a table contains: the ids that tell a copy from another table.
 //!
-//! A table that was encrypted names its id in the metadata `hearith.table` of its encrypted fields. Totals name
-//! the tables that were added up in `hearith.tables` of the field that counts rows: ids separated by commas, each
-//! with `:FIRST-END` if only those rows of the table were added. A table without either is of the first version
-//! of the format, or other programs dropped its metadata: copies of it cannot be recognised.
+//! A table that was encrypted names its id in the metadata `hearith.table` of its encrypted fields.
+//! Totals name the tables that were added up in `hearith.tables` of the field that counts rows: ids
+//! separated by commas, each with `:FIRST-END` if only those rows of the table were added. A table
+//! without either is of the first version of the format, or other programs dropped its metadata:
+//! copies of it cannot be recognised.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,10 +1,11 @@
-//! CSV as streams of batches. Every cell stays the text that it was; an empty cell is null. A [`Dialect`] says where a
-//! file is written otherwise.
+//! CSV as streams of batches. Every cell stays the text that it was; an empty cell is null. A
+//! [`Dialect`] says where a file is written otherwise.
 //!
-//! Quotes are read strictly as RFC 4180 says: a cell that begins with a quote ends with one, and quotes within it are
-//! doubled; a quote anywhere else is an error that names row and column, never text. Quoted cells may hold commas and
-//! line breaks. A line, even an empty one, is a row: with one column an empty line is a null, with more it is an error
-//! like every row with too few cells. Only the end of the last line may be missing.
+//! Quotes are read strictly as RFC 4180 says: a cell that begins with a quote ends with one, and
+//! quotes within it are doubled; a quote anywhere else is an error that names row and column, never
+//! text. Quoted cells may hold commas and line breaks. A line, even an empty one, is a row: with
+//! one column an empty line is a null, with more it is an error like every row with too few cells.
+//! Only the end of the last line may be missing.
 
 mod dialect;
 mod records;
@@ -45,8 +46,8 @@ pub enum CsvFault {
         /// What is wrong with it.
         fault: Box<CsvFault>,
     },
-    /// A cell of a row cannot be read. It has a number and no name: the first line of a file without a header holds cells,
-    /// and these are private.
+    /// A cell of a row cannot be read. It has a number and no name: the first line of a file
+    /// without a header holds cells, and these are private.
     #[error("cell {}: {fault}", .cell + 1)]
     Cell {
         /// Which of the row's cells, from 0.
@@ -90,7 +91,8 @@ pub enum CsvFault {
 
 /// A CSV stream being read: batches of text columns.
 ///
-/// The text is wiped from the reader's own buffers; the batches, which hold it as well, are the caller's.
+/// The text is wiped from the reader's own buffers; the batches, which hold it as well, are the
+/// caller's.
 pub struct CsvSource<R> {
     records: Records<R>,
     dialect: Dialect,
@@ -113,8 +115,9 @@ impl<R: Read> CsvSource<R> {
         Self::with(input, batch_rows, &Dialect::default(), &[])
     }
 
-    /// As [`open`](Self::open), in another dialect. The cells of the columns called `numbers` become numbers with a point
-    /// and without thousands separators; a column that the file does not have is left to whoever asks for it.
+    /// As [`open`](Self::open), in another dialect. The cells of the columns called `numbers`
+    /// become numbers with a point and without thousands separators; a column that the file does
+    /// not have is left to whoever asks for it.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -253,10 +256,11 @@ impl<R: Read> Iterator for CsvSource<R> {
     }
 }
 
-/// A CSV stream being written. A null is an empty cell, and the empty text is `""`, as PostgreSQL and polars write and read
-/// them.
+/// A CSV stream being written. A null is an empty cell, and the empty text is `""`, as PostgreSQL
+/// and polars write and read them.
 ///
-/// In a table of one column a null is `""` as well: many readers skip empty lines, and with them rows.
+/// In a table of one column a null is `""` as well: many readers skip empty lines, and with them
+/// rows.
 #[derive(Debug)]
 pub struct CsvSink<W: Write> {
     writer: csv::Writer<W>,
@@ -277,7 +281,8 @@ impl<W: Write> CsvSink<W> {
     /// # Errors
     /// A failure to write.
     pub fn delimited(output: W, schema: &Schema, delimiter: u8) -> Result<Self, WriteError> {
-        // The writer quotes all empty cells or none, so cells come to it with the quotes that they need.
+        // The writer quotes all empty cells or none, so cells come to it with the quotes that they
+        // need.
         let mut builder = csv::WriterBuilder::new();
         let builder = builder.delimiter(delimiter).quote_style(csv::QuoteStyle::Never);
         let mut sink = Self { writer: builder.from_writer(output), delimiter };

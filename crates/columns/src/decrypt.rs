@@ -5,8 +5,8 @@
 //! is an overflow, and with it its neighbours in the same ciphertext, into which it may have
 //! carried.
 //!
-//! Numbers and texts made on the way are wiped. The arrays of [`Decrypted::to_batch`] and [`Decrypted::to_text`] hold the
-//! numbers for the caller, in memory that Arrow does not wipe.
+//! Numbers and texts made on the way are wiped. The arrays of [`Decrypted::to_batch`] and
+//! [`Decrypted::to_text`] hold the numbers for the caller, in memory that Arrow does not wipe.
 
 use std::sync::Arc;
 
@@ -103,7 +103,8 @@ impl<'a> Decryptor<'a> {
         self.reading.schema.clone()
     }
 
-    /// Which columns of the schema hold numbers as `Decimal256`: [`narrowed`] says which of them need it.
+    /// Which columns of the schema hold numbers as `Decimal256`: [`narrowed`] says which of them
+    /// need it.
     pub fn wide(&self) -> Vec<usize> {
         self.reading.wide()
     }
@@ -111,8 +112,9 @@ impl<'a> Decryptor<'a> {
     /// Decrypts a batch of the table that was prepared for.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`] for a batch of another table; the first row with a malformed ciphertext, or one that shares a factor with n. A total
-    /// that overflowed is no error here: see [`Decrypted::overflow`].
+    /// [`ErrorKind::Differs`] for a batch of another table; the first row with a malformed
+    /// ciphertext, or one that shares a factor with n. A total that overflowed is no error here:
+    /// see [`Decrypted::overflow`].
     pub fn decrypt(&self, batch: &RecordBatch) -> Result<Decrypted, Error> {
         self.reading.decrypted(self.key.public(), batch, |column, present| {
             self.key.decrypt(&present.ciphertexts).map_err(|error| match error {
@@ -159,7 +161,8 @@ impl Reading {
         metadata::check_batch(&self.input, batch.schema_ref())
     }
 
-    /// The numbers of a batch, by the plaintexts that `decrypt` gives for the ciphertexts of a column.
+    /// The numbers of a batch, by the plaintexts that `decrypt` gives for the ciphertexts of a
+    /// column.
     pub(crate) fn decrypted(
         &self,
         key: &PublicKey,
@@ -450,8 +453,9 @@ fn number_field(column: &EncryptedColumn, part: &Part) -> Field {
     Field::new(&part.name, kind, true)
 }
 
-/// The batches of one table with `Decimal128(38, scale)` instead of `Decimal256` in those of the columns `wide` whose
-/// numbers all fit, and their schema. DuckDB reads `Decimal256` in Parquet as doubles, and polars not at all.
+/// The batches of one table with `Decimal128(38, scale)` instead of `Decimal256` in those of the
+/// columns `wide` whose numbers all fit, and their schema. DuckDB reads `Decimal256` in Parquet as
+/// doubles, and polars not at all.
 ///
 /// # Errors
 /// None that a caller can cause.

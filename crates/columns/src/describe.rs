@@ -1,5 +1,5 @@
-//! Tables that other programs have had in hand, described again: pandas, polars and DuckDB keep the values of a table and
-//! drop the metadata of its fields.
+//! Tables that other programs have had in hand, described again: pandas, polars and DuckDB keep the
+//! values of a table and drop the metadata of its fields.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,10 +21,12 @@ pub struct Describer {
 }
 
 impl Describer {
-    /// A table of this schema described like `original`. Columns that `original` does not describe stay as they are.
+    /// A table of this schema described like `original`. Columns that `original` does not describe
+    /// stay as they are.
     ///
     /// # Errors
-    /// [`ErrorKind::NothingEncrypted`] where no column is described; a companion that is missing; a damaged description.
+    /// [`ErrorKind::NothingEncrypted`] where no column is described; a companion that is missing; a
+    /// damaged description.
     pub fn new(table: &Schema, original: &Schema) -> Result<Self, Error> {
         let counting = companions(original)?;
         let describes = |field: &Field| {

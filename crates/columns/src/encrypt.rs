@@ -77,7 +77,8 @@ pub struct EncryptOptions {
     pub rounding: Rounding,
     /// Additions to leave headroom for, at least 1.
     pub max_additions: u64,
-    /// Whether an error shows the cell that it concerns, quoted and cut; without this no error holds a plaintext.
+    /// Whether an error shows the cell that it concerns, quoted and cut; without this no error
+    /// holds a plaintext.
     pub show_cells: bool,
 }
 
@@ -155,11 +156,13 @@ impl<'a> Encryptor<'a> {
         &self.columns
     }
 
-    /// Encrypts a batch of the table that was prepared for. Numbers read from it are wiped; the batch is the caller's.
+    /// Encrypts a batch of the table that was prepared for. Numbers read from it are wiped; the
+    /// batch is the caller's.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`] for a batch of another table; the first cell that is no number, has too many fractional
-    /// digits or is out of range; a failure of the operating system's random generator.
+    /// [`ErrorKind::Differs`] for a batch of another table; the first cell that is no number, has
+    /// too many fractional digits or is out of range; a failure of the operating system's random
+    /// generator.
     pub fn encrypt(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         metadata::check_batch(&self.input, batch.schema_ref())?;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());

@@ -1,7 +1,8 @@
 //! One error type: what is wrong, and in which row and column of the batch.
 //!
-//! No error holds a plaintext: it names the place and the kind of fault. The text of a cell is in it only where the caller
-//! asked for that ([`EncryptOptions::show_cells`](crate::EncryptOptions::show_cells)).
+//! No error holds a plaintext: it names the place and the kind of fault. The text of a cell is in
+//! it only where the caller asked for that
+//! ([`EncryptOptions::show_cells`](crate::EncryptOptions::show_cells)).
 
 use std::fmt;
 use std::io;
@@ -18,8 +19,8 @@ pub type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is wrong with a batch, and where.
 ///
-/// Rows are counted from 0 within the batch; [`Error::offset_rows`] turns them into rows of a stream (a CSV header is not
-/// a row). Which file the batch came from is the caller's to add.
+/// Rows are counted from 0 within the batch; [`Error::offset_rows`] turns them into rows of a
+/// stream (a CSV header is not a row). Which file the batch came from is the caller's to add.
 ///
 /// ```
 /// use hearith_columns::ErrorKind;
@@ -138,7 +139,8 @@ pub enum ErrorKind {
     /// The column is encrypted already.
     #[error("is already encrypted")]
     AlreadyEncrypted,
-    /// The column to encrypt counts the additions of an encrypted one, which could not be decrypted without it.
+    /// The column to encrypt counts the additions of an encrypted one, which could not be decrypted
+    /// without it.
     #[error("counts the additions of the encrypted column {of}, which needs it in the clear")]
     IsCompanion {
         /// The encrypted column.
@@ -322,7 +324,8 @@ pub enum ErrorKind {
     /// A proof of a decryption.
     #[error(transparent)]
     Proof(hearith_proofs::ErrorKind),
-    /// A table is not that of shares of the decryption of another, or has none where a ciphertext is.
+    /// A table is not that of shares of the decryption of another, or has none where a ciphertext
+    /// is.
     #[error("not shares of the decryption of this table")]
     NotShares,
     /// A trustee's share of a decryption, or all of them together.
@@ -333,8 +336,8 @@ pub enum ErrorKind {
         /// What is wrong.
         kind: hearith_threshold::ErrorKind,
     },
-    /// A file under Parquet's own encryption (Parquet Modular Encryption), which hides it from whoever stores it; that is
-    /// another thing than encrypted columns.
+    /// A file under Parquet's own encryption (Parquet Modular Encryption), which hides it from
+    /// whoever stores it; that is another thing than encrypted columns.
     #[error("encrypted as a Parquet file (Parquet Modular Encryption), which is not read: decrypt it first")]
     EncryptedParquet,
     /// Tables of other scales, ranges or numbers of additions cannot be made alike under this key.

@@ -1,7 +1,7 @@
 //! Groups: the distinct values of some columns, numbered as they come.
 //!
-//! Values are compared as values: whichever way Arrow holds them, zero is one value whatever its sign, and so is NaN
-//! whatever its bits.
+//! Values are compared as values: whichever way Arrow holds them, zero is one value whatever its
+//! sign, and so is NaN whatever its bits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use arrow_cast::cast;
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::{ArrowError, DataType};
 
-/// Bytes that a group takes beside its values: an entry of the hash table, half of which may be empty, and an allocation.
+/// Bytes that a group takes beside its values: an entry of the hash table, half of which may be
+/// empty, and an allocation.
 const ENTRY: usize = 80;
 
 /// Numbers the distinct rows of some columns. Nulls are values like any other.
@@ -67,7 +68,8 @@ impl Groups {
         keys.iter().map(number).collect()
     }
 
-    /// The groups to keep in ascending order of their values, nulls first: their numbers, and the columns.
+    /// The groups to keep in ascending order of their values, nulls first: their numbers, and the
+    /// columns.
     pub(crate) fn sorted(&self, keep: impl Fn(u32) -> bool) -> Result<(Vec<u32>, Vec<ArrayRef>), ArrowError> {
         let Some(converter) = &self.converter else {
             return Ok(([0].into_iter().filter(|&group| keep(group)).collect(), Vec::new()));

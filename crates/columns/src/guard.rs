@@ -1,7 +1,8 @@
 //! Damaged files that break the decoder of Parquet become errors.
 //!
-//! The `parquet` crate reports most damage as an error, but asserts some of what a file claims (seen with random changes to
-//! small files: about one in four thousand). Such a panic, too, is an error about the file here.
+//! The `parquet` crate reports most damage as an error, but asserts some of what a file claims
+//! (seen with random changes to small files: about one in four thousand). Such a panic, too, is an
+//! error about the file here.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +11,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of the current thread will become an error about a damaged file, so that a panic hook may keep quiet.
+/// Whether a panic of the current thread will become an error about a damaged file, so that a panic
+/// hook may keep quiet.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }

@@ -1,18 +1,21 @@
-//! How much a table may ask for. Whatever is in a file, reading it stays within these bounds or ends in an error.
+//! How much a table may ask for. Whatever is in a file, reading it stays within these bounds or
+//! ends in an error.
 //!
-//! With them a command holds at most [`COMMAND_BYTES`] beside its groups and [`GROUP_BYTES`] of groups, however small or
-//! large its input is: the footer that was decoded, the pages being decoded, and the few batches that are on their way
-//! from reading to writing.
+//! With them a command holds at most [`COMMAND_BYTES`] beside its groups and [`GROUP_BYTES`] of
+//! groups, however small or large its input is: the footer that was decoded, the pages being
+//! decoded, and the few batches that are on their way from reading to writing.
 
-/// Memory that reading, computing and writing a table take at most, beside the groups of [`Totals`](crate::Totals).
+/// Memory that reading, computing and writing a table take at most, beside the groups of
+/// [`Totals`](crate::Totals).
 pub const COMMAND_BYTES: u64 = 6 << 30;
-/// Memory that the groups of [`Totals`](crate::Totals) may take: their values and one ciphertext a column each.
+/// Memory that the groups of [`Totals`](crate::Totals) may take: their values and one ciphertext a
+/// column each.
 pub const GROUP_BYTES: u64 = 4 << 30;
 /// Weights other than 1 that totals count one by one, those of all groups and columns together. A
 /// weight that appears after that many others counts as one that occurs once.
 pub const MAX_WEIGHTS: usize = 1 << 20;
-/// Columns of a table, those within nested columns and those that count included: what is encrypted of a table of 4096
-/// columns, and totals of it, stay below.
+/// Columns of a table, those within nested columns and those that count included: what is encrypted
+/// of a table of 4096 columns, and totals of it, stay below.
 pub const MAX_COLUMNS: usize = 20_480;
 /// Bytes of the header of a CSV file.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
@@ -22,8 +25,9 @@ pub const MAX_CELL_BYTES: usize = 16 << 20;
 pub const MAX_ROW_BYTES: usize = 64 << 20;
 /// Bytes of a batch, at which a reader ends it before it has the rows asked for.
 pub const BATCH_BYTES: usize = 64 << 20;
-/// Bytes of a batch that cannot be divided any further: one that takes more is refused. One row holds the chunks of all
-/// columns that are encrypted whole: 1000 of the set `bfv-8192` take 390 MiB.
+/// Bytes of a batch that cannot be divided any further: one that takes more is refused. One row
+/// holds the chunks of all columns that are encrypted whole: 1000 of the set `bfv-8192` take 390
+/// MiB.
 pub const MAX_BATCH_BYTES: usize = 512 << 20;
 /// Bytes of the footer of a Parquet file.
 pub const MAX_FOOTER_BYTES: u64 = 64 << 20;
@@ -37,7 +41,8 @@ pub const MAX_PAGE_HEADER_BYTES: usize = 1 << 20;
 pub const MAX_PAGE_BYTES: u64 = 128 << 20;
 /// Bytes of a page of dictionary values after decompression.
 pub const MAX_DICTIONARY_BYTES: u64 = 32 << 20;
-/// Bytes of a page whose values repeat parts of one another (`DELTA_BYTE_ARRAY`), so that one can be as long as the page.
+/// Bytes of a page whose values repeat parts of one another (`DELTA_BYTE_ARRAY`), so that one can
+/// be as long as the page.
 pub const MAX_DELTA_PAGE_BYTES: u64 = 4 << 20;
 /// Values of a page.
 pub const MAX_PAGE_VALUES: u64 = 1 << 24;

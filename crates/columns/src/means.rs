@@ -38,7 +38,8 @@ impl Means {
     /// Of totals with this schema, decrypted into that one.
     ///
     /// # Errors
-    /// [`ErrorKind::NoMeans`] for a table that is none of totals, or whose totals do not count values; a damaged description.
+    /// [`ErrorKind::NoMeans`] for a table that is none of totals, or whose totals do not count
+    /// values; a damaged description.
     pub fn of(totals: &Schema, decrypted: &Schema) -> Result<Self, Error> {
         let counted = described(totals)?.into_iter().map(|Described { part, rarest, .. }| {
             let values = part.values.filter(|name| totals.field_with_name(name).is_ok());
@@ -73,10 +74,12 @@ impl Means {
         place + self.means.iter().filter(|mean| mean.place < place).count()
     }
 
-    /// Decrypted totals with their means: the double nearest to the quotient, null where a sum is or no value entered it.
+    /// Decrypted totals with their means: the double nearest to the quotient, null where a sum is
+    /// or no value entered it.
     ///
     /// # Errors
-    /// [`ErrorKind::Weighted`] at the first total that has weights other than 1, which it does not say.
+    /// [`ErrorKind::Weighted`] at the first total that has weights other than 1, which it does not
+    /// say.
     pub fn beside(&self, totals: &RecordBatch, decrypted: &RecordBatch) -> Result<RecordBatch, Error> {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
         for (place, column) in decrypted.columns().iter().enumerate() {
@@ -118,9 +121,10 @@ fn counts<'a>(totals: &'a RecordBatch, name: &str) -> Result<&'a UInt64Array, Er
 
 /// The double nearest to a decimal by a count; nothing where the text is no decimal.
 ///
-/// With `f` fractional digits the quotient is a fraction of a denominator `q` below `2^64 10^f`, and what lies halfway
-/// between two doubles one of at most `2^54 q`. Unless they are equal they differ by more than `10^-(2 f + 60)`, so so many
-/// digits and a mark for more decide how it is rounded.
+/// With `f` fractional digits the quotient is a fraction of a denominator `q` below `2^64 10^f`,
+/// and what lies halfway between two doubles one of at most `2^54 q`. Unless they are equal they
+/// differ by more than `10^-(2 f + 60)`, so so many digits and a mark for more decide how it is
+/// rounded.
 fn quotient(sum: &str, count: u64) -> Option<f64> {
     let digits = sum.strip_prefix('-').unwrap_or(sum);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -174,7 +178,8 @@ mod tests {
         fn no_double_is_nearer(units in any::<i128>(), scale in 0_u32..38, count in 1_u64..) {
             let text = hearith_paillier::encoding::format_decimal(units, scale);
             let mean = quotient(&text, count).unwrap();
-            // Doubles as multiples of 2^-1100, and distances as multiples of 2^-1100 / (10^scale count).
+            // Doubles as multiples of 2^-1100, and distances as multiples of 2^-1100 / (10^scale
+            // count).
             let exact = |double: f64| {
                 let (exponent, fraction) = ((double.to_bits() >> 52) as u32, double.to_bits() & ((1 << 52) - 1));
                 let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };

@@ -1,7 +1,7 @@
 //! What an encrypted column is: the description kept as metadata of its Arrow field.
 //!
-//! A ciphertext column is `FixedSizeBinary(2 * ceil(bits / 8))`, big-endian, and may hold nulls. Its
-//! field metadata describe it completely, so that a file needs nothing beside it but a key:
+//! A ciphertext column is `FixedSizeBinary(2 * ceil(bits / 8))`, big-endian, and may hold nulls.
+//! Its field metadata describe it completely, so that a file needs nothing beside it but a key:
 //!
 //! | key | value |
 //! |---|---|
@@ -20,14 +20,15 @@
 //! | `hearith.slots` | slots in one ciphertext (`slots` only) |
 //! | `hearith.exponent` | power of 16 that the integers stand on (`base16` only) |
 //!
-//! `base16` is python-paillier's encoding: the number is `integer * 16^exponent`, and `range` bounds
-//! the number itself.
+//! `base16` is python-paillier's encoding: the number is `integer * 16^exponent`, and `range`
+//! bounds the number itself.
 //!
 //! # What is kept of a source's metadata
-//! Of a table that is encrypted, added up or decrypted its columns keep names, types and nullability, and nothing else:
-//! metadata of schemas and fields are not copied, as programs put statistics of plain values there, and custom attributes
-//! (pandas' account of the columns among them). Of extension types the storage type is kept. The entries above
-//! are written anew from what was understood of them, and so is the mark of the column that counts rows in totals.
+//! Of a table that is encrypted, added up or decrypted its columns keep names, types and
+//! nullability, and nothing else: metadata of schemas and fields are not copied, as programs put
+//! statistics of plain values there, and custom attributes (pandas' account of the columns among
+//! them). Of extension types the storage type is kept. The entries above are written anew from what
+//! was understood of them, and so is the mark of the column that counts rows in totals.
 
 use std::collections::HashSet;
 
@@ -62,7 +63,8 @@ pub(crate) const VERSION: &str = "hearith.version";
 pub(crate) const TABLE: &str = "hearith.table";
 pub(crate) const TABLES: &str = "hearith.tables";
 
-/// The version of the format that is written. Version 1 named no tables, and BFV's chunks did not say which row is which.
+/// The version of the format that is written. Version 1 named no tables, and BFV's chunks did not
+/// say which row is which.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Additions that a ciphertext has headroom for unless another number is declared.
@@ -386,7 +388,8 @@ impl EncryptedColumn {
     }
 }
 
-/// A field with what the column becomes of another scale, range and headroom; all else that is said of it stays.
+/// A field with what the column becomes of another scale, range and headroom; all else that is said
+/// of it stays.
 pub(crate) fn redescribed(field: &Field, target: &EncryptedColumn) -> Field {
     let changing = [ENCODING, SCALE, RANGE, MAX_ADDITIONS];
     let mut entries = field.metadata().clone();
@@ -414,8 +417,8 @@ pub(crate) fn check_values(schema: &Schema, name: &str) -> Result<(), CompanionF
 /// The encrypted columns of a table, in order.
 ///
 /// # Errors
-/// A damaged description; a column of another scheme; a companion column missing, not `UInt64`, or shared; two fields
-/// of one name.
+/// A damaged description; a column of another scheme; a companion column missing, not `UInt64`, or
+/// shared; two fields of one name.
 pub fn encrypted_columns(schema: &Schema) -> Result<Vec<EncryptedColumn>, Error> {
     check_names(schema)?;
     let mut columns = Vec::new();
@@ -542,8 +545,8 @@ fn inner_types(kind: &DataType) -> Vec<&DataType> {
     }
 }
 
-/// Checks that a batch is of the table that something was prepared for: its columns by number, name and type, and what
-/// is encrypted in them and how.
+/// Checks that a batch is of the table that something was prepared for: its columns by number, name
+/// and type, and what is encrypted in them and how.
 pub(crate) fn check_batch(prepared: &Schema, batch: &Schema) -> Result<(), Error> {
     let differs = |what, here: &dyn ToString, before: &dyn ToString| ErrorKind::Differs {
         what,

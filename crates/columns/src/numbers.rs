@@ -4,7 +4,8 @@
 //! more fractional digits is an error, or is rounded half to even when that was asked for. Floats
 //! stand for the shortest decimal number that reads back as the same float.
 //!
-//! Cells are read where they lie, behind dictionaries and runs too; the numbers, and texts made on the way, are wiped.
+//! Cells are read where they lie, behind dictionaries and runs too; the numbers, and texts made on
+//! the way, are wiped.
 
 use std::fmt::Write;
 
@@ -70,7 +71,8 @@ pub(crate) fn natural_scale(field: &Field) -> u32 {
     }
 }
 
-/// Checks that a type holds numbers, or what counts as numbers: text that may be some, truth values (1 and 0), nothing but nulls.
+/// Checks that a type holds numbers, or what counts as numbers: text that may be some, truth values
+/// (1 and 0), nothing but nulls.
 pub(crate) fn check_numeric(field: &Field) -> Result<(), Error> {
     match held(field.data_type()) {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => Ok(()),

@@ -231,7 +231,8 @@ fn opened_schema(key: &PublicKey, reading: &Reading, digest: &Digest) -> SchemaR
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Fails with the first row where one of ciphertexts and what belongs to them is null and the other is not.
+/// Fails with the first row where one of ciphertexts and what belongs to them is null and the other
+/// is not.
 pub(crate) fn check_rows(present: &Present, array: &FixedSizeBinaryArray) -> Result<(), usize> {
     let mut rows = present.rows.iter().copied().peekable();
     match (0..array.len()).find(|row| array.is_valid(*row) != rows.next_if_eq(row).is_some()) {

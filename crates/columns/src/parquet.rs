@@ -1,4 +1,5 @@
-//! Parquet files as streams of batches: a file of any length in a bounded amount of memory ([`limits`](crate::limits)).
+//! Parquet files as streams of batches: a file of any length in a bounded amount of memory
+//! ([`limits`](crate::limits)).
 
 mod footer;
 mod pages;
@@ -54,8 +55,8 @@ impl ParquetSource {
     /// Reads the file's footer.
     ///
     /// # Errors
-    /// A file that is not Parquet, is cut short, uses a feature that is not supported, or asks for more than
-    /// [`limits`](crate::limits) admit.
+    /// A file that is not Parquet, is cut short, uses a feature that is not supported, or asks for
+    /// more than [`limits`](crate::limits) admit.
     pub fn open(file: File) -> Result<Self, Error> {
         let metadata = footer::read(&file)?;
         Ok(Self { file, metadata })
@@ -87,7 +88,8 @@ impl ParquetSource {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// The rows, `batch_rows` at a time or fewer where they get long; only the columns named in `only`, if given.
+    /// The rows, `batch_rows` at a time or fewer where they get long; only the columns named in
+    /// `only`, if given.
     ///
     /// # Errors
     /// As [`ParquetSource::open`]; the iterator's items fail when the file is damaged.
@@ -359,7 +361,8 @@ fn weight(column: &ArrayRef) -> (usize, Option<usize>) {
     }
 }
 
-/// A Parquet file being written, forward only. What could not be read again is an error before the file is complete.
+/// A Parquet file being written, forward only. What could not be read again is an error before the
+/// file is complete.
 pub struct ParquetSink<W: Write + Send> {
     writer: ArrowWriter<Counted<W>>,
     row_group_bytes: usize,
@@ -483,7 +486,8 @@ fn check_footer(bytes: u64, limit: u64) -> Result<(), WriteError> {
     }
 }
 
-/// Checks that no row is so long that the reader could not take it, with the rows that it reads together.
+/// Checks that no row is so long that the reader could not take it, with the rows that it reads
+/// together.
 fn check_rows(batch: &RecordBatch) -> Result<(), Error> {
     let mut lengths = vec![0_usize; batch.num_rows()];
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -519,8 +523,8 @@ fn cell_bytes(column: &ArrayRef, row: usize) -> Option<usize> {
     })
 }
 
-/// How a table of so many columns, nested ones counted apart, is written: the pages that a reader has open at a time,
-/// one and a dictionary a column, stay far below what it takes.
+/// How a table of so many columns, nested ones counted apart, is written: the pages that a reader
+/// has open at a time, one and a dictionary a column, stay far below what it takes.
 fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
     let page = MAX_OPEN_PAGES_BYTES as usize / (4 * leaves.max(1));
     let page = page.clamp(*PAGE_BYTES.start(), *PAGE_BYTES.end());
@@ -560,7 +564,8 @@ fn properties(schema: &Schema, leaves: usize) -> WriterProperties {
     properties.build()
 }
 
-/// Why a stream could not be written. No text holds a cell, which is why [`WriteError::NoText`] has no source.
+/// Why a stream could not be written. No text holds a cell, which is why [`WriteError::NoText`] has
+/// no source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {

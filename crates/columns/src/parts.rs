@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::lattice::lattice_columns;
 use crate::metadata::{Part, encrypted_columns};
 
-/// A column that was encrypted, and the companions that the lattice scheme adds to those of its part.
+/// A column that was encrypted, and the companions that the lattice scheme adds to those of its
+/// part.
 #[derive(Clone, Debug)]
 pub struct Described {
     /// The column.

@@ -1,4 +1,5 @@
-//! Columns exchanged with python-paillier (`phe`): its JSON ciphertexts out of a column and into one.
+//! Columns exchanged with python-paillier (`phe`): its JSON ciphertexts out of a column and into
+//! one.
 //!
 //! `phe` keeps a number as an integer times a power of 16, and the power stands beside each
 //! ciphertext in the clear. A column has one power for all, the lowest: the others' ciphertexts are
@@ -91,7 +92,8 @@ impl Importer {
     /// Prepares a column.
     ///
     /// # Errors
-    /// A scale, range, exponent or headroom that does not fit the key; ciphertexts said to hold no number.
+    /// A scale, range, exponent or headroom that does not fit the key; ciphertexts said to hold no
+    /// number.
     pub fn new(key: &PublicKey, options: &ImportOptions) -> Result<Self, Error> {
         let name = &options.column;
         let scale = check_scale(name, options.scale)?;

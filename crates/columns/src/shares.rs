@@ -1,4 +1,5 @@
-//! Tables decrypted by the trustees of a shared key: each makes a table of shares ([`Sharer`]), and whoever has enough of them the numbers ([`Combiner`]).
+//! Tables decrypted by the trustees of a shared key: each makes a table of shares ([`Sharer`]), and
+//! whoever has enough of them the numbers ([`Combiner`]).
 //!
 //! A table of shares has for each encrypted column `X` one named `X.share`, whose metadata
 //! `hearith.trustee` names the trustee and `hearith.digest` the table
@@ -90,7 +91,8 @@ pub struct Combiner<'a> {
 pub struct Combined {
     /// The numbers.
     pub decrypted: Decrypted,
-    /// Shares that were wrong and left aside, as there were enough without them: of each trustee and column the first.
+    /// Shares that were wrong and left aside, as there were enough without them: of each trustee
+    /// and column the first.
     pub wrong: Vec<Error>,
 }
 
@@ -108,7 +110,8 @@ impl<'a> Combiner<'a> {
     /// Counts a trustee in, by the schema of its shares.
     ///
     /// # Errors
-    /// [`ErrorKind::NotShares`] where that is not of shares of this table; [`ErrorKind::Share`] for a trustee who was counted before.
+    /// [`ErrorKind::NotShares`] where that is not of shares of this table; [`ErrorKind::Share`] for
+    /// a trustee who was counted before.
     pub fn add(&mut self, shares: &Schema) -> Result<(), Error> {
         let named = shares.fields().first().and_then(|field| field.metadata().get(TRUSTEE)?.parse().ok());
         let trustee: u32 = named.ok_or(ErrorKind::NotShares)?;
@@ -147,7 +150,8 @@ impl<'a> Combiner<'a> {
         self.reading.wide()
     }
 
-    /// The numbers of a batch, from shares of as many rows of each trustee, in the order in which they were added.
+    /// The numbers of a batch, from shares of as many rows of each trustee, in the order in which
+    /// they were added.
     ///
     /// # Errors
     /// [`ErrorKind::NotShares`] for shares of another table, or of fewer or more rows; the first

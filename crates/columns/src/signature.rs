@@ -2,12 +2,13 @@
 //!
 //! What is signed is three lines: `hearith signed table 1`, the table's digest
 //! ([`TableDigest`](crate::TableDigest)) in hexadecimal digits, and the ids of the tables that it
-//! contains ([`Contents`], none if they are unknown). The digest covers names, types and order of all
-//! columns, the descriptions of encrypted ones, every plain value, count and ciphertext, and the order
-//! of rows. It does not cover how a file stores them.
+//! contains ([`Contents`], none if they are unknown). The digest covers names, types and order of
+//! all columns, the descriptions of encrypted ones, every plain value, count and ciphertext, and
+//! the order of rows. It does not cover how a file stores them.
 //!
-//! The signer's public key and the signature are kept in the metadata of the file (of Parquet's footer,
-//! or of an Arrow schema) as [`SIGNER`] and [`SIGNATURE`], both in base64url without padding.
+//! The signer's public key and the signature are kept in the metadata of the file (of Parquet's
+//! footer, or of an Arrow schema) as [`SIGNER`] and [`SIGNATURE`], both in base64url without
+//! padding.
 //!
 //! Keys are JSON Web Keys as RFC 8037 has them (`"kty": "OKP"`, `"crv": "Ed25519"`).
 
@@ -175,7 +176,8 @@ impl SigningKey {
         VerifyingKey(self.0.verifying_key().to_bytes())
     }
 
-    /// The 32 bytes that RFC 8032 calls the private key: for protocols other than tables' that a person signs in.
+    /// The 32 bytes that RFC 8032 calls the private key: for protocols other than tables' that a
+    /// person signs in.
     pub fn to_seed(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.0.to_bytes())
     }
@@ -231,7 +233,8 @@ impl VerifyingKey {
         self.0
     }
 
-    /// The first 16 bytes of the key's thumbprint (RFC 7638, with SHA-256), as ids of other keys are written.
+    /// The first 16 bytes of the key's thumbprint (RFC 7638, with SHA-256), as ids of other keys
+    /// are written.
     pub fn id(&self) -> KeyId {
         let thumbprint = format!("{{\"crv\":\"Ed25519\",\"kty\":\"OKP\",\"x\":\"{}\"}}", self.to_text());
         let hash: [u8; 32] = Sha256::digest(thumbprint.as_bytes()).into();
@@ -278,7 +281,8 @@ impl TableSignature {
     /// The signature among the metadata of a file or schema, if there is one.
     ///
     /// # Errors
-    /// [`ErrorKind::BadSignature`] for an entry that is missing, given twice, or no key or signature.
+    /// [`ErrorKind::BadSignature`] for an entry that is missing, given twice, or no key or
+    /// signature.
     pub fn of_entries<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<Self>, Error> {
         let (mut signer, mut signature) = (None, None);
         for (key, value) in entries {
@@ -356,7 +360,8 @@ impl TableSigner {
     }
 }
 
-/// Checks the signature of a table batch by batch. Nothing of the table is certain before [`SignatureCheck::finish`].
+/// Checks the signature of a table batch by batch. Nothing of the table is certain before
+/// [`SignatureCheck::finish`].
 #[derive(Debug)]
 pub struct SignatureCheck {
     signature: TableSignature,

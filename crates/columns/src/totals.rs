@@ -4,9 +4,9 @@
 //! columns, a row count, the encrypted totals and their companions: it is itself a table of
 //! encrypted columns, so totals of parts can be added up again.
 //!
-//! Who sees a table and its totals can tell which rows went into which total: a total is the product of its rows'
-//! ciphertexts, and that of a single value is that value's own ciphertext. [`Release`] breaks the link and leaves out what
-//! too little went into.
+//! Who sees a table and its totals can tell which rows went into which total: a total is the
+//! product of its rows' ciphertexts, and that of a single value is that value's own ciphertext.
+//! [`Release`] breaks the link and leaves out what too little went into.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -27,7 +27,8 @@ use crate::lattice::LatticeColumn;
 use crate::limits::GROUP_BYTES;
 use crate::metadata::{self, EncryptedColumn, Part, counts_rows, encrypted_columns, rows_field};
 
-/// Bytes that a total takes beside its ciphertext and counts: that of a batch of one row, and of the entry that leads there.
+/// Bytes that a total takes beside its ciphertext and counts: that of a batch of one row, and of
+/// the entry that leads there.
 const GROUP_OVERHEAD: usize = 160;
 
 /// Running totals of the encrypted columns of a table, by groups.
@@ -58,11 +59,11 @@ pub struct Release<'a> {
     /// nothing that has a row. The columns that are packed into one ciphertext stand and fall
     /// together: to take one number out of it takes another ciphertext of that number.
     ///
-    /// Differences are not looked at: whoever can decrypt a total of all rows, or the same groups cut otherwise, can still
-    /// compute what is missing.
+    /// Differences are not looked at: whoever can decrypt a total of all rows, or the same groups
+    /// cut otherwise, can still compute what is missing.
     pub min_rows: u64,
-    /// Makes every total a new ciphertext with this key, the one that the totals are under: nobody can then link it to those
-    /// that were added up without the private key.
+    /// Makes every total a new ciphertext with this key, the one that the totals are under: nobody
+    /// can then link it to those that were added up without the private key.
     pub rerandomise: Option<EncryptionKey<'a>>,
 }
 
@@ -141,8 +142,8 @@ impl Totals {
     /// Turns to the next table: batches of one table may then come in any number.
     ///
     /// # Errors
-    /// As [`Totals::check_schema`]; [`ErrorKind::Repeated`] for a table that has rows of one that was added already,
-    /// as far as their metadata name them ([`Contents`]).
+    /// As [`Totals::check_schema`]; [`ErrorKind::Repeated`] for a table that has rows of one that
+    /// was added already, as far as their metadata name them ([`Contents`]).
     pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
         self.check_schema(schema)?;
         let here = Contents::of(schema)?;
@@ -201,11 +202,13 @@ impl Totals {
         Ok(())
     }
 
-    /// Adds the rows of a batch to the totals, whichever table they are of ([`Totals::begin`]). Columns that are not [needed](Totals::needed) may be missing.
+    /// Adds the rows of a batch to the totals, whichever table they are of ([`Totals::begin`]).
+    /// Columns that are not [needed](Totals::needed) may be missing.
     ///
     /// # Errors
-    /// As [`Totals::check_schema`]; the first row whose ciphertext is malformed or shares a factor with n, or with which
-    /// a total has more additions than there is headroom for; more groups than [`GROUP_BYTES`] hold.
+    /// As [`Totals::check_schema`]; the first row whose ciphertext is malformed or shares a factor
+    /// with n, or with which a total has more additions than there is headroom for; more groups
+    /// than [`GROUP_BYTES`] hold.
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         if self.checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, batch.schema_ref())) {
             self.check_schema(batch.schema_ref())?;
@@ -251,7 +254,8 @@ impl Totals {
     /// The totals, one row a group, in ascending order of the group columns. A total to which
     /// nothing was added is null, with 0 additions.
     ///
-    /// A total is not randomised anew: that of a single value is the value's own ciphertext. [`Totals::release`] does it.
+    /// A total is not randomised anew: that of a single value is the value's own ciphertext.
+    /// [`Totals::release`] does it.
     ///
     /// # Errors
     /// None that a caller can cause.
@@ -259,7 +263,8 @@ impl Totals {
         self.release(&Release::default()).map(|released| released.batch)
     }
 
-    /// The totals as [`Totals::finish`] gives them, but for what is to be withheld, and re-randomised if asked for.
+    /// The totals as [`Totals::finish`] gives them, but for what is to be withheld, and
+    /// re-randomised if asked for.
     ///
     /// # Errors
     /// A key to re-randomise with that is another one, or a failure of the random generator.
@@ -416,8 +421,8 @@ impl Sums {
         Ok(())
     }
 
-    /// Forgets the totals of groups in which some part is of fewer values than `min`; says how many totals, of single
-    /// columns, that were.
+    /// Forgets the totals of groups in which some part is of fewer values than `min`; says how many
+    /// totals, of single columns, that were.
     fn withhold(&mut self, groups: &[u32], min: u64) -> u64 {
         let mut totals = 0;
         for &group in groups {
@@ -433,7 +438,8 @@ impl Sums {
         totals
     }
 
-    /// The totals as a column, null where nothing was added; re-randomised with the key given for that.
+    /// The totals as a column, null where nothing was added; re-randomised with the key given for
+    /// that.
     fn ciphertexts(
         &self,
         key: &PublicKey,
@@ -538,7 +544,8 @@ fn output_schema(by: &[Field], columns: &[EncryptedColumn]) -> Schema {
     totals_schema(by, encrypted.collect())
 }
 
-/// The schema of totals: the group columns, the number of rows, the encrypted columns with their companions.
+/// The schema of totals: the group columns, the number of rows, the encrypted columns with their
+/// companions.
 pub(crate) fn totals_schema(by: &[Field], encrypted: Vec<Field>) -> Schema {
     // Decryption names a packed column's parts anew.
     let parts = encrypted.iter().filter_map(|field| LatticeColumn::from_field(field).ok().flatten());

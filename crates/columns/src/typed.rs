@@ -1,4 +1,5 @@
-//! Plain columns in types that have names, those of SQL's casts, so that tables of many senders get the same ones.
+//! Plain columns in types that have names, those of SQL's casts, so that tables of many senders get
+//! the same ones.
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
@@ -9,8 +10,8 @@ use crate::error::Error;
 use crate::expression::{BoundComputed, Computed};
 use crate::groups::plain;
 
-/// The name of the narrowest type with a name that holds all values of a column; none for binary, nested and other columns that
-/// no cast makes. Timestamps have microseconds.
+/// The name of the narrowest type with a name that holds all values of a column; none for binary,
+/// nested and other columns that no cast makes. Timestamps have microseconds.
 pub fn type_name(kind: &DataType) -> Option<String> {
     use DataType::*;
     Some(match plain(kind) {
@@ -49,7 +50,8 @@ impl TypedColumn {
     /// The column of this name in a table, as one of the type called `kind`.
     ///
     /// # Errors
-    /// A column that the table does not have, a type that has no such name, or one that the column cannot be cast to.
+    /// A column that the table does not have, a type that has no such name, or one that the column
+    /// cannot be cast to.
     pub fn new(schema: &Schema, name: &str, kind: &str) -> Result<Self, Error> {
         let is_text = plain(find(schema, name)?.data_type()) == DataType::Utf8;
         let writes = kind == "text" && !is_text;

@@ -1,5 +1,5 @@
-//! Encrypted columns as text, each cell of which says what it is ([`hearith_paillier::described`]): the
-//! form in which databases take single encrypted numbers.
+//! Encrypted columns as text, each cell of which says what it is ([`hearith_paillier::described`]):
+//! the form in which databases take single encrypted numbers.
 
 use std::sync::Arc;
 
@@ -86,7 +86,8 @@ impl ValueWriter {
     }
 }
 
-/// Reads columns of such text into encrypted columns. All cells are seen twice: first for what they have in common.
+/// Reads columns of such text into encrypted columns. All cells are seen twice: first for what they
+/// have in common.
 #[derive(Clone, Debug)]
 pub struct ValueReader {
     key: PublicKey,
@@ -104,7 +105,8 @@ impl ValueReader {
     /// Takes note of what the values of a batch are.
     ///
     /// # Errors
-    /// A column that is not there; the first cell that is no value of the key; values that have no description in common.
+    /// A column that is not there; the first cell that is no value of the key; values that have no
+    /// description in common.
     pub fn survey(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let Self { key, columns, .. } = self;
         for (name, common) in columns {

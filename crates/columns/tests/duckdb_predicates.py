@@ -1,7 +1,8 @@
 """Random predicates over a table of every type, with the rows that they keep.
 
-DuckDB says which rows those are, from the same predicate with typed literals and explicit casts: by itself it truncates a time of day
-beside a date, and rounds a decimal beside a double. For the last of these, the oracle is Python's `fractions`.
+DuckDB says which rows those are, from the same predicate with typed literals and explicit casts: by
+itself it truncates a time of day beside a date, and rounds a decimal beside a double. For the last
+of these, the oracle is Python's `fractions`.
 
     duckdb_predicates.py FOLDER COUNT SEED
 
@@ -149,7 +150,8 @@ def kinds(random: random.Random) -> list[Kind]:
                 if random.random() < 0.5:
                     value += Decimal(random.choice([1, 5, -5])).scaleb(-scale - 1)
                 text = format(value, "f")
-            # One digit more than the column has still fits DuckDB's widest decimal, but for the largest.
+            # One digit more than the column has still fits DuckDB's widest decimal, but for the
+            # largest.
             if len(text.replace("-", "").replace(".", "")) > 38:
                 return None
             return (

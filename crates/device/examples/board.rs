@@ -2,11 +2,14 @@
 //!
 //! The board's files, as Xilinx's XDMA driver and the kernel's UIO call them:
 //!
-//! - the registers, a window of 128 KiB: `/dev/xdma0_user`, or `/dev/uio0` (whose map number M begins at M pages);
-//! - a stream of packets in each direction: `/dev/xdma0_h2c_0` and `/dev/xdma0_c2h_0`, on the channels that are wired to `s_axis_*` and
-//!   `m_axis_*`, where a write is a packet with TLAST at its end;
-//! - the interrupt, if `irq_o` is wired: `/dev/uio0`, or `/dev/xdma0_events_0`. It is waited for beside the streams and read as UIO has it:
-//!   four bytes when it came, four bytes written to look out for the next.
+//! - the registers, a window of 128 KiB: `/dev/xdma0_user`, or `/dev/uio0` (whose map number M
+//!   begins at M pages);
+//! - a stream of packets in each direction: `/dev/xdma0_h2c_0` and `/dev/xdma0_c2h_0`, on the
+//!   channels that are wired to `s_axis_*` and `m_axis_*`, where a write is a packet with TLAST at
+//!   its end;
+//! - the interrupt, if `irq_o` is wired: `/dev/uio0`, or `/dev/xdma0_events_0`. It is waited for
+//!   beside the streams and read as UIO has it: four bytes when it came, four bytes written to look
+//!   out for the next.
 //!
 //! ```sh
 //! cargo run -p hearith-device --example board -- \
@@ -47,7 +50,8 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
 
     /// Bytes of the register window.
     const WINDOW: usize = 0x2_0000;
-    /// Rows to decrypt at a time: enough for the filling of the pipeline and for the check not to matter.
+    /// Rows to decrypt at a time: enough for the filling of the pipeline and for the check not to
+    /// matter.
     const ROWS: usize = 1024;
 
     const USAGE: &str = "board WINDOW TO_DEVICE FROM_DEVICE CLOCK_HZ PRIVATE_KEY CIPHERTEXTS PLAINTEXTS [INTERRUPT]";
@@ -63,7 +67,8 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     let bytes = fs::read(input).map_err(|error| in_file(input, &error))?;
     let ciphertexts = private.public().ciphertexts_from_be(&bytes).map_err(|error| in_file(input, &error))?;
 
-    // Opening makes both sides agree on where packets begin; loading compares the checksum of each constant.
+    // Opening makes both sides agree on where packets begin; loading compares the checksum of each
+    // constant.
     let path = Path::new;
     let board = MemoryMapped::open(path(window), (0, WINDOW), path(to_device), path(from_device), clock)?;
     let board = match interrupt {
@@ -79,7 +84,8 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     for start in (0..ciphertexts.len()).step_by(ROWS) {
         let batch = ciphertexts.range(start..ciphertexts.len().min(start + ROWS))?;
         let mut decrypted = device.decrypt(&batch);
-        // Once more, with the key loaded again if it is gone. A device that fails twice is a matter for somebody's hands.
+        // Once more, with the key loaded again if it is gone. A device that fails twice is a matter
+        // for somebody's hands.
         if let Err(error) = &decrypted
             && !matches!(error.kind(), ErrorKind::Scheme(_))
         {

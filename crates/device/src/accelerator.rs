@@ -1,4 +1,5 @@
-//! What all accelerators have in common: the registers and the packets of `docs/reference/registers.md`.
+//! What all accelerators have in common: the registers and the packets of
+//! `docs/reference/registers.md`.
 
 use std::fmt;
 
@@ -108,8 +109,9 @@ impl Accelerator {
         self.parameters
     }
 
-    /// Writes the constants of a key, each with the number of its region and its width in bits, and declares it complete. Each is checked
-    /// by what the device says has arrived. When that fails the device is wiped.
+    /// Writes the constants of a key, each with the number of its region and its width in bits, and
+    /// declares it complete. Each is checked by what the device says has arrived. When that fails
+    /// the device is wiped.
     pub(crate) fn load_key<'a>(
         &mut self,
         constants: impl IntoIterator<Item = (u32, &'a [u64], u32)>,
@@ -154,7 +156,8 @@ impl Accelerator {
         self.check()
     }
 
-    /// Drops what is in flight, and makes a device that has no key take items again, whatever befell it.
+    /// Drops what is in flight, and makes a device that has no key take items again, whatever
+    /// befell it.
     pub(crate) fn restart(&mut self) -> Result<(), Error> {
         self.synchronise()?;
         self.start()
@@ -187,7 +190,8 @@ impl Accelerator {
         Ok(Counters { busy_cycles, accepted, delivered, products, discarded })
     }
 
-    /// Sends every row of a batch, and gives the answers as rows of `limbs` limbs. When that fails the device is flushed.
+    /// Sends every row of a batch, and gives the answers as rows of `limbs` limbs. When that fails
+    /// the device is flushed.
     pub(crate) fn process(&mut self, batch: &Batch, limbs: usize, shape: Shape) -> Result<Batch, Error> {
         let epoch = self.ready()?;
         let mut answers = Batch::zeros(batch.len(), limbs);
@@ -201,7 +205,8 @@ impl Accelerator {
                 for (limb, piece) in row.iter_mut().zip(kept.chunks(8)) {
                     *limb = piece.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
                 }
-                // A device for larger keys: what is beyond must be 0, or the number is no plaintext.
+                // A device for larger keys: what is beyond must be 0, or the number is no
+                // plaintext.
                 if beyond.iter().any(|&byte| byte != 0) {
                     row.fill(u64::MAX);
                 }
@@ -210,7 +215,8 @@ impl Accelerator {
         Ok(answers)
     }
 
-    /// Sends a packet of all rows, and gives the packet that answers it, whose header has been checked.
+    /// Sends a packet of all rows, and gives the packet that answers it, whose header has been
+    /// checked.
     fn packet(&mut self, rows: &Batch, epoch: u16, shape: Shape) -> Result<Zeroizing<Vec<u8>>, Error> {
         let (input_item, output_item) = (shape.bytes(shape.input_bits), shape.bytes(shape.output_bits));
         let header = self.next_header(epoch, rows.len());
@@ -253,8 +259,9 @@ impl Accelerator {
         }
     }
 
-    /// Drops whatever is on its way: a flush, after which packets carry another epoch; two marks, the first of which may only end a packet
-    /// that was left open; and nothing that comes before the echo of the second is looked at.
+    /// Drops whatever is on its way: a flush, after which packets carry another epoch; two marks,
+    /// the first of which may only end a packet that was left open; and nothing that comes before
+    /// the echo of the second is looked at.
     fn synchronise(&mut self) -> Result<u16, Error> {
         self.epoch = None;
         let before = self.read(registers::EPOCH)?;
@@ -290,7 +297,8 @@ impl Accelerator {
         }
     }
 
-    /// Makes the device usable again if it still answers, and says what went wrong more exactly if it knows.
+    /// Makes the device usable again if it still answers, and says what went wrong more exactly if
+    /// it knows.
     fn recover(&mut self, error: Error) -> Error {
         let epoch = self.epoch.take();
         let status = self.read(registers::STATUS);
@@ -319,7 +327,8 @@ fn noted(causes: u32) -> ErrorKind {
     ErrorKind::Noted { causes: if names.is_empty() { format!("{causes:#x}") } else { names.join("; ") } }
 }
 
-/// CRC-32 of words, as the device's KEY_CHECK: IEEE 802.3, bytes little end first. Time and addresses do not depend on the words.
+/// CRC-32 of words, as the device's KEY_CHECK: IEEE 802.3, bytes little end first. Time and
+/// addresses do not depend on the words.
 struct Checksum(u32);
 
 impl Checksum {
@@ -366,7 +375,8 @@ impl Drop for Accelerator {
 mod tests {
     use super::Checksum;
 
-    /// The check value of CRC-32 is that of the digits 1 to 9; of four bytes, and of none, those of zlib.
+    /// The check value of CRC-32 is that of the digits 1 to 9; of four bytes, and of none, those of
+    /// zlib.
     #[test]
     fn the_checksum_is_that_of_zlib() {
         let of = |words: &[u32]| {

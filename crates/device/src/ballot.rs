@@ -1,9 +1,13 @@
-//! The encryptor board of the ballot machine (`rtl/election`) as a voter's terminal sees it: a vote goes in; a ballot with its proofs comes out, part by part and then a receipt of it;
-//! then it is cast, or challenged. [`Booth`] makes and reads messages without a line: whoever has one carries them, and begins anew where one was lost. [`Machine`] has a [`Line`], and is
-//! what a front end uses: set up for an election, it gives ballots. [`Tally`] is the other board's driver, which counts them and gives a trustee's shares of totals.
+//! The encryptor board of the ballot machine (`rtl/election`) as a voter's terminal sees it: a vote
+//! goes in; a ballot with its proofs comes out, part by part and then a receipt of it; then it is
+//! cast, or challenged. [`Booth`] makes and reads messages without a line: whoever has one carries
+//! them, and begins anew where one was lost. [`Machine`] has a [`Line`], and is what a front end
+//! uses: set up for an election, it gives ballots. [`Tally`] is the other board's driver, which
+//! counts them and gives a trustee's shares of totals.
 //!
-//! Nothing that the board says is believed to be a ballot: the receipt must be that of the parts, and proofs are for the election to verify. That the ballot holds what was chosen
-//! only a challenge shows.
+//! Nothing that the board says is believed to be a ballot: the receipt must be that of the parts,
+//! and proofs are for the election to verify. That the ballot holds what was chosen only a
+//! challenge shows.
 
 mod constants;
 mod machine;
@@ -27,7 +31,8 @@ const PART: u32 = 5;
 
 const CHALLENGE_WORDS: usize = 8;
 const RECEIPT_WORDS: usize = 8;
-/// Bits by which an answer is longer than the opening that it hides, and words as the board says it.
+/// Bits by which an answer is longer than the opening that it hides, and words as the board says
+/// it.
 const HIDING_BITS: usize = 385;
 const HIDING_WORDS: usize = 14;
 
@@ -176,7 +181,8 @@ pub enum Answer {
     Opened(Vec<Opening>),
     /// There is no ballot.
     Refused(Refusal),
-    /// Another vote's ballot was dropped, and with it perhaps what this one said: it has to begin again.
+    /// Another vote's ballot was dropped, and with it perhaps what this one said: it has to begin
+    /// again.
     Lost,
     /// It belongs to another vote, or is of a ballot with a part missing, which must not be cast.
     Stale,
@@ -201,7 +207,8 @@ impl fmt::Debug for Booth {
 }
 
 impl Booth {
-    /// A vote that is known by identifiers from `id` on, another one each time it begins; voters and contests count from 0.
+    /// A vote that is known by identifiers from `id` on, another one each time it begins; voters
+    /// and contests count from 0.
     pub fn new(form: Form, id: u32, voter: u32, contest: u16) -> Self {
         Self { form, id: id.wrapping_sub(1), voter, contest: contest.into(), parts: Vec::new(), sealed: Vec::new() }
     }
@@ -307,7 +314,8 @@ impl Booth {
     }
 }
 
-/// One side of a proof, big-endian: the commitment, the challenge where one is said, and the answer.
+/// One side of a proof, big-endian: the commitment, the challenge where one is said, and the
+/// answer.
 fn side(form: Form, words: &[u32], asked: bool, more: u32) -> Option<Vec<u8>> {
     let (commitment, rest) = words.split_at_checked(form.ciphertext_words())?;
     let (challenge, answer) = rest.split_at_checked(if asked { CHALLENGE_WORDS } else { 0 })?;
@@ -320,7 +328,8 @@ fn side(form: Form, words: &[u32], asked: bool, more: u32) -> Option<Vec<u8>> {
     Some(numbers.concat())
 }
 
-/// A number of words, the lowest first, in so many bytes, the highest first; none if it is longer, or has fewer words.
+/// A number of words, the lowest first, in so many bytes, the highest first; none if it is longer,
+/// or has fewer words.
 fn bytes(words: &[u32], width: usize) -> Option<Vec<u8>> {
     let mut all: Vec<u8> = words.iter().rev().flat_map(|word| word.to_be_bytes()).collect();
     let above = all.len().checked_sub(width)?;

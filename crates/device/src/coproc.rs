@@ -1,5 +1,6 @@
-//! The Paillier co-processor of `rtl/coproc`: everything that is done with a public key, and decryption. Identify, load a key, encrypt, add,
-//! multiply, sum, re-randomise, decrypt; products and powers modulo `n^2` by themselves; count cycles, wipe.
+//! The Paillier co-processor of `rtl/coproc`: everything that is done with a public key, and
+//! decryption. Identify, load a key, encrypt, add, multiply, sum, re-randomise, decrypt; products
+//! and powers modulo `n^2` by themselves; count cycles, wipe.
 
 mod check;
 mod command;

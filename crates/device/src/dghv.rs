@@ -1,5 +1,6 @@
-//! The accelerator of encryption over the integers of `rtl/dghv`: whole encryptions by CMNT and CNT, in a memory of its own. The device makes a key's elements again from
-//! its seed; randomness is the CPU's.
+//! The accelerator of encryption over the integers of `rtl/dghv`: whole encryptions by CMNT and
+//! CNT, in a memory of its own. The device makes a key's elements again from its seed; randomness
+//! is the CPU's.
 
 mod command;
 mod layout;
@@ -56,7 +57,8 @@ pub struct DghvParameters {
     pub rounds: u32,
     /// Clock cycles after which it calls its memory silent.
     pub timeout: u32,
-    /// Words that both factors of a reduction's product have at least where transforms make it; 0: none do.
+    /// Words that both factors of a reduction's product have at least where transforms make it; 0:
+    /// none do.
     pub long_words: u32,
 }
 
@@ -109,10 +111,12 @@ impl Dghv {
         self.parameters
     }
 
-    /// Loads a key: its seed into the device, its modulus and corrections into the memory, of which everything that the key will take is made zero before.
+    /// Loads a key: its seed into the device, its modulus and corrections into the memory, of which
+    /// everything that the key will take is made zero before.
     ///
     /// # Errors
-    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], and whatever befalls the device, which has no key then.
+    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], and whatever befalls the
+    /// device, which has no key then.
     pub fn load(&mut self, key: &PublicKey) -> Result<(), Error> {
         self.loaded = None;
         let (layout, words) = Layout::new(key.parameters(), self.parameters.long_words)?;
@@ -136,11 +140,13 @@ impl Dghv {
         Ok(())
     }
 
-    /// The numbers of the encryptions that are asked for, checked modulo a random prime. Nothing secret stays in the device or in its memory.
+    /// The numbers of the encryptions that are asked for, checked modulo a random prime. Nothing
+    /// secret stays in the device or in its memory.
     ///
     /// # Errors
-    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`], [`ErrorKind::MemoryFailed`], [`ErrorKind::EncryptionRefused`],
-    /// [`ErrorKind::FailedCheck`], and whatever befalls the device; then no numbers are given out.
+    /// [`ErrorKind::MemoryTooSmall`], [`ErrorKind::CoefficientTooLong`],
+    /// [`ErrorKind::MemoryFailed`], [`ErrorKind::EncryptionRefused`], [`ErrorKind::FailedCheck`],
+    /// and whatever befalls the device; then no numbers are given out.
     pub fn encryptions(&mut self, request: &EncryptionRequest<'_>) -> Result<Vec<Secret>, Error> {
         let layout = match &self.loaded {
             Some((id, layout)) if *id == request.key().id() => layout.clone(),
@@ -161,7 +167,8 @@ impl Dghv {
         Ok(answers.into_iter().map(|answer| answer.value).collect())
     }
 
-    /// One encryption: coefficients and noise are written, the number is computed and read, and zeros are written over all of it.
+    /// One encryption: coefficients and noise are written, the number is computed and read, and
+    /// zeros are written over all of it.
     fn encryption(
         &mut self,
         request: &EncryptionRequest<'_>,
@@ -193,7 +200,8 @@ impl Dghv {
         of_shift.copy_from_slice(&request.shift());
         self.write(layout.coefficients.at, &secrets)?;
         let (products, words) = layout.work(parameters, self.parameters.block);
-        // A block of rows from the seed takes as long as its circuits do, if that is longer than its products.
+        // A block of rows from the seed takes as long as its circuits do, if that is longer than
+        // its products.
         let seed = 8 * 10 / u64::from(self.parameters.rounds) * u64::from(self.parameters.block);
         let cycles = products * (u64::from(self.parameters.points) + seed) + words;
         self.carry_out(&[Command::Encrypt(&encryption)], cycles)?;
@@ -230,7 +238,8 @@ impl Dghv {
         self.carry_out(&[Command::Wipe(words)], 4 * u64::from(words.words)).map(drop)
     }
 
-    /// After a failure: whatever the memory still does, nothing secret stays where it can be reached. The device may have lost its key.
+    /// After a failure: whatever the memory still does, nothing secret stays where it can be
+    /// reached. The device may have lost its key.
     fn forget(&mut self, layout: &Layout) {
         self.loaded = None;
         // It takes commands with a seed alone, and has none if it was reset.

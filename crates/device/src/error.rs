@@ -12,10 +12,12 @@ use crate::coproc::Refusal;
 #[cfg(feature = "dghv")]
 use crate::dghv::{MemoryFault, Unfit};
 
-/// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a batch is given out then; the device
-/// has been flushed and can be used again unless it has stopped answering.
+/// A device, or the way to it, failed: what is wrong, and in which row of the batch. Nothing of a
+/// batch is given out then; the device has been flushed and can be used again unless it has stopped
+/// answering.
 ///
-/// Rows are counted from 0. The text names the row first: `row 4: the device gave what is no plaintext`.
+/// Rows are counted from 0. The text names the row first:
+/// `row 4: the device gave what is no plaintext`.
 ///
 /// ```
 /// use hearith_device::{Error, ErrorKind};
@@ -67,7 +69,8 @@ impl fmt::Display for Error {
 }
 
 impl Cause for Error {
-    /// What lies beneath the kind: the operating system's error, the scheme's, or that of a transport.
+    /// What lies beneath the kind: the operating system's error, the scheme's, or that of a
+    /// transport.
     fn source(&self) -> Option<&(dyn Cause + 'static)> {
         self.kind.source()
     }
@@ -181,11 +184,12 @@ pub enum ErrorKind {
     /// A batch came before a key, or before one that can do this.
     #[error("the device has no key")]
     NoKey,
-    /// The device's answers are not the right ones, though each could be one. Which rows are wrong is not known; the device has been
-    /// wiped.
+    /// The device's answers are not the right ones, though each could be one. Which rows are wrong
+    /// is not known; the device has been wiped.
     #[error("the device answers wrongly: a batch did not pass the check, and nothing of it is given out")]
     FailedCheck,
-    /// The device refuses a command, and says why; others of the batch were carried out, but nothing of it is given out.
+    /// The device refuses a command, and says why; others of the batch were carried out, but
+    /// nothing of it is given out.
     #[error("the device refuses the command: {refusal}")]
     CommandRefused {
         /// Why.
@@ -233,7 +237,8 @@ pub enum ErrorKind {
         /// Those that the largest memory has.
         largest: u32,
     },
-    /// The coefficients of a key over the integers are longer than the accelerator takes for a modulus of its length.
+    /// The coefficients of a key over the integers are longer than the accelerator takes for a
+    /// modulus of its length.
     #[error("coefficients of {bits} bits do not fit: the device takes at most {largest} with a modulus of this length")]
     CoefficientTooLong {
         /// Bits of a coefficient.
@@ -241,7 +246,8 @@ pub enum ErrorKind {
         /// The most that fit.
         largest: u32,
     },
-    /// The accelerator refuses to encrypt with what it was given; nothing of the batch is given out.
+    /// The accelerator refuses to encrypt with what it was given; nothing of the batch is given
+    /// out.
     #[cfg(feature = "dghv")]
     #[error("the device refuses the encryption: {why}")]
     EncryptionRefused {
@@ -317,7 +323,8 @@ pub enum ErrorKind {
         /// How many it was given.
         ballots: u32,
     },
-    /// What a ballot machine gave is not the ballot that its receipt is of, or not the one that was sealed.
+    /// What a ballot machine gave is not the ballot that its receipt is of, or not the one that was
+    /// sealed.
     #[error("the machine gave what is no ballot")]
     NoBallot,
     /// The ballot machine does not answer.

@@ -9,8 +9,9 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::ConvertingDevice;
 
-/// A device that has all primes of a parameter set, between whose plaintexts and residues it stands: of
-/// [`PublicKey::with_converter`](hearith_bfv::PublicKey::with_converter) and the private key's.
+/// A device that has all primes of a parameter set, between whose plaintexts and residues it
+/// stands: of [`PublicKey::with_converter`](hearith_bfv::PublicKey::with_converter) and the private
+/// key's.
 ///
 /// The device sees the plaintexts. One at a time is served.
 pub struct PlaintextConverter(Mutex<Box<dyn ConvertingDevice>>);

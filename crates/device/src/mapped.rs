@@ -1,10 +1,12 @@
 //! A device on a board: registers mapped into memory, streams through file descriptors.
 //!
-//! Registers are a window that the kernel maps: `/dev/uioN` (Userspace I/O) or `/dev/xdmaN_user` (Xilinx's XDMA driver). Streams are
-//! descriptors that take and give packets: `/dev/xdmaN_h2c_0` and `/dev/xdmaN_c2h_0`, where a write is one packet. An interrupt is a
-//! descriptor that gives four bytes when it came: `/dev/uioN` or `/dev/xdmaN_events_0`.
+//! Registers are a window that the kernel maps: `/dev/uioN` (Userspace I/O) or `/dev/xdmaN_user`
+//! (Xilinx's XDMA driver). Streams are descriptors that take and give packets: `/dev/xdmaN_h2c_0`
+//! and `/dev/xdmaN_c2h_0`, where a write is one packet. An interrupt is a descriptor that gives
+//! four bytes when it came: `/dev/uioN` or `/dev/xdmaN_events_0`.
 //!
-//! This has been tested against a device in software, files and pipes. **It has never run on silicon.**
+//! This has been tested against a device in software, files and pipes. **It has never run on
+//! silicon.**
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -24,7 +26,8 @@ use zeroize::Zeroizing;
 use crate::registers::{ERROR, INTERRUPT, INTERRUPT_ENABLE, interrupt};
 use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
-/// Time given on top of the cycles that the device may take: for the bus, the driver and the scheduler.
+/// Time given on top of the cycles that the device may take: for the bus, the driver and the
+/// scheduler.
 const SLACK: Duration = Duration::from_secs(1);
 /// How often the time given on top may pass in all, while there is progress.
 const SLACKS: u32 = 10;
@@ -33,7 +36,8 @@ const PIECE: usize = 4096;
 
 /// The registers of a board: a file that is mapped ([`Mapping`]), or another way to them.
 ///
-/// Writes may be posted: they give back nothing, and whether they were refused stands in the device's register ERROR, which the drivers read.
+/// Writes may be posted: they give back nothing, and whether they were refused stands in the
+/// device's register ERROR, which the drivers read.
 pub trait Window: Send {
     /// Reads the register at a byte address; `None` if that is not in the window.
     fn read(&mut self, address: u32) -> Option<u32>;
@@ -62,8 +66,9 @@ pub struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl MemoryMapped {
-    /// Opens a device by its files: the register window of `bytes` bytes at `offset`, and the streams to and from it. `clock_hz` is the
-    /// device's clock, by which the time is measured that it may take.
+    /// Opens a device by its files: the register window of `bytes` bytes at `offset`, and the
+    /// streams to and from it. `clock_hz` is the device's clock, by which the time is measured that
+    /// it may take.
     ///
     /// # Errors
     /// A file cannot be opened or mapped.
@@ -116,9 +121,10 @@ impl<W: Window> MemoryMapped<W> {
         Ok(device)
     }
 
-    /// The same device with an interrupt: a descriptor that gives four bytes when there was one, such as that of a UIO device, which is
-    /// told with four bytes to look out for the next. Without, an error that the device notes shows when nothing more has come for as long as
-    /// the device may take; with it, at once.
+    /// The same device with an interrupt: a descriptor that gives four bytes when there was one,
+    /// such as that of a UIO device, which is told with four bytes to look out for the next.
+    /// Without, an error that the device notes shows when nothing more has come for as long as the
+    /// device may take; with it, at once.
     ///
     /// # Errors
     /// The descriptor cannot be told not to wait, or the registers are not in the window.
@@ -146,22 +152,24 @@ impl<W: Window> MemoryMapped<W> {
         fcntl_setfl(file, flags | OFlags::NONBLOCK).map_err(|error| failed(&self.name, error))
     }
 
-    /// Takes note of interrupts and looks out for the next; whether an error stands in the device's register.
+    /// Takes note of interrupts and looks out for the next; whether an error stands in the device's
+    /// register.
     fn acknowledge(&mut self) -> Result<bool, Error> {
         let Some(file) = &self.interrupt else { return Ok(false) };
         // How many there were does not matter, nor that there were none.
         let _ = read(file, &mut [0_u8; 4]);
         let happened = Transport::read(self, INTERRUPT)?;
         Transport::write(self, INTERRUPT, happened)?;
-        // Whatever comes from here on raises the line again, which is looked at again when this is written. Not every file wants it.
+        // Whatever comes from here on raises the line again, which is looked at again when this is
+        // written. Not every file wants it.
         if let Some(file) = &self.interrupt {
             let _ = write(file, &1_u32.to_ne_bytes());
         }
         Ok(Transport::read(self, ERROR)? != 0)
     }
 
-    /// Waits until a stream can take or give something; not longer than until `end`. False if it came to that, or if the device has noted an
-    /// error meanwhile.
+    /// Waits until a stream can take or give something; not longer than until `end`. False if it
+    /// came to that, or if the device has noted an error meanwhile.
     fn wait(&mut self, sending: bool, end: Instant) -> Result<bool, Error> {
         let left = end.saturating_duration_since(Instant::now());
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
@@ -237,12 +245,14 @@ impl<W: Window> Transport for MemoryMapped<W> {
         Ok(())
     }
 
-    /// Bytes are all that comes here, without the ends of packets: whatever came before the echo is dropped.
+    /// Bytes are all that comes here, without the ends of packets: whatever came before the echo is
+    /// dropped.
     fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
         // Whatever comes: a device that goes on and on is given up as well.
         let allowed = self.allowed(marks.quiet_cycles);
         let mut time = Time::new(allowed, allowed);
-        // Plaintexts may be among what is dropped. Room from the start: a vector that grows leaves copies behind.
+        // Plaintexts may be among what is dropped. Room from the start: a vector that grows leaves
+        // copies behind.
         let mut piece = Zeroizing::new([0; PIECE]);
         let mut last = Zeroizing::new(Vec::with_capacity(marks.echo.len() + PIECE));
         let mut sent = 0;
@@ -269,8 +279,8 @@ impl<W: Window> Transport for MemoryMapped<W> {
 }
 
 impl<W: Window> MemoryMapped<W> {
-    /// The time that a packet of so many items may take in all, whatever the progress: a device that gives a beat now and then is no better
-    /// than one that gives none.
+    /// The time that a packet of so many items may take in all, whatever the progress: a device
+    /// that gives a beat now and then is no better than one that gives none.
     fn most(&self, quiet_cycles: u64, items: u64) -> Duration {
         let cycles = quiet_cycles as f64 * (items + 2) as f64;
         Duration::from_secs_f64(cycles / self.clock_hz as f64) + SLACKS * SLACK

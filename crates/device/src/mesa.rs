@@ -1,5 +1,5 @@
-//! MESA, the Paillier decryptor of `rtl/mesa`, in two forms: a pipeline that divides, and dual numbers, which do not. Identify, load a
-//! key, decrypt batches, count cycles, wipe.
+//! MESA, the Paillier decryptor of `rtl/mesa`, in two forms: a pipeline that divides, and dual
+//! numbers, which do not. Identify, load a key, decrypt batches, count cycles, wipe.
 
 pub(crate) mod constants;
 mod dual;

@@ -1,4 +1,5 @@
-//! The residue bank: long integers to their residues modulo the primes that the device was built for.
+//! The residue bank: long integers to their residues modulo the primes that the device was built
+//! for.
 
 mod check;
 
@@ -104,12 +105,14 @@ impl ResidueBank {
         self.device.describe()
     }
 
-    /// The residues of every number modulo some of the device's moduli, in the order asked for. They are checked by random linear
-    /// combinations, which no wrong batch passes but with a probability of `2^-64`.
+    /// The residues of every number modulo some of the device's moduli, in the order asked for.
+    /// They are checked by random linear combinations, which no wrong batch passes but with a
+    /// probability of `2^-64`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`], [`ErrorKind::FailedCheck`], and whatever
-    /// befalls the device; then no residues are given out, and the device is started anew for the next batch.
+    /// [`ErrorKind::NotAModulus`], [`ErrorKind::NumberTooLong`], [`ErrorKind::NotAResidue`],
+    /// [`ErrorKind::FailedCheck`], and whatever befalls the device; then no residues are given out,
+    /// and the device is started anew for the next batch.
     pub fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error> {
         let unit = |&modulus: &u64| {
             let found = self.moduli.iter().position(|&known| known == modulus);
@@ -129,7 +132,8 @@ impl ResidueBank {
         Ok(Residues::new(moduli, numbers.len(), words).expect("every residue was compared with its modulus"))
     }
 
-    /// The residues modulo these moduli, which are those of these units, one modulus after the other.
+    /// The residues modulo these moduli, which are those of these units, one modulus after the
+    /// other.
     fn converted(&mut self, moduli: &[u64], units: &[usize], numbers: &Batch) -> Result<Vec<u64>, Error> {
         // Whoever asked may have secrets to convert: what is not given out is wiped.
         let mut words = Zeroizing::new(vec![0; moduli.len() * numbers.len()]);

@@ -1,8 +1,8 @@
 //! Systems that can be driven, and what is asked of those at hand: capabilities, each a trait.
 //!
-//! A front end lets its users name a system and asks the [`Kind`] that stands for it whether it has the capability that is needed.
-//! It never matches on kinds. A new system is a module with its driver and a line in [`SYSTEMS`]; wherever there are such devices, a
-//! [`Kind`].
+//! A front end lets its users name a system and asks the [`Kind`] that stands for it whether it has
+//! the capability that is needed. It never matches on kinds. A new system is a module with its
+//! driver and a line in [`SYSTEMS`]; wherever there are such devices, a [`Kind`].
 
 use std::fmt;
 
@@ -88,10 +88,12 @@ pub struct State {
 
 /// The capability of decrypting with a key that a device is loaded with.
 pub trait Decrypts {
-    /// The smallest device that the key fits, with the key loaded; it is wiped when the device is dropped.
+    /// The smallest device that the key fits, with the key loaded; it is wiped when the device is
+    /// dropped.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyTooLarge`](crate::ErrorKind::KeyTooLarge), or the device cannot be reached or fails.
+    /// [`ErrorKind::KeyTooLarge`](crate::ErrorKind::KeyTooLarge), or the device cannot be reached
+    /// or fails.
     fn load(&self, key: &PrivateKey, trust: Trust) -> Result<Box<dyn DecryptingDevice>, Error>;
 }
 
@@ -100,11 +102,13 @@ pub trait Converts {
     /// The smallest device that has all these moduli and takes numbers of so many bits.
     ///
     /// # Errors
-    /// [`ErrorKind::NoResidueBank`](crate::ErrorKind::NoResidueBank), or the device cannot be reached or fails.
+    /// [`ErrorKind::NoResidueBank`](crate::ErrorKind::NoResidueBank), or the device cannot be
+    /// reached or fails.
     fn open(&self, moduli: &[u64], bits: u32, trust: Trust) -> Result<Box<dyn ConvertingDevice>, Error>;
 }
 
-/// The capability of computing with a public key: encrypting, and everything that is done with ciphertexts.
+/// The capability of computing with a public key: encrypting, and everything that is done with
+/// ciphertexts.
 pub trait Computes {
     /// A device that takes keys of this size, with the key loaded.
     ///
@@ -120,7 +124,8 @@ pub trait EncryptsIntegers {
     ///
     /// # Errors
     /// [`ErrorKind::MemoryTooSmall`](crate::ErrorKind::MemoryTooSmall),
-    /// [`ErrorKind::CoefficientTooLong`](crate::ErrorKind::CoefficientTooLong), or the device cannot be reached or fails.
+    /// [`ErrorKind::CoefficientTooLong`](crate::ErrorKind::CoefficientTooLong), or the device
+    /// cannot be reached or fails.
     fn load_integers(
         &self,
         key: &hearith_dghv::PublicKey,
@@ -143,7 +148,8 @@ pub trait Device {
     fn batch_size(&self) -> usize;
 }
 
-/// A device with a key in it. Its failures are [`DecryptError::Device`](hearith_paillier::DecryptError::Device)s that hold an [`Error`].
+/// A device with a key in it. Its failures are
+/// [`DecryptError::Device`](hearith_paillier::DecryptError::Device)s that hold an [`Error`].
 pub trait DecryptingDevice: Device + Decrypt + Send {}
 
 /// A device that converts integers to residues.
@@ -151,23 +157,28 @@ pub trait ConvertingDevice: Device + Send {
     /// The residues of every number modulo some of the device's moduli, in the order asked for.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAModulus`](crate::ErrorKind::NotAModulus), [`ErrorKind::NumberTooLong`](crate::ErrorKind::NumberTooLong),
+    /// [`ErrorKind::NotAModulus`](crate::ErrorKind::NotAModulus),
+    /// [`ErrorKind::NumberTooLong`](crate::ErrorKind::NumberTooLong),
     /// [`ErrorKind::NotAResidue`](crate::ErrorKind::NotAResidue),
-    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device; then no residues are given out.
+    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device;
+    /// then no residues are given out.
     fn residues(&mut self, moduli: &[u64], numbers: &Batch) -> Result<Residues, Error>;
 }
 
-/// A device that computes with a public key: what it offers is [`Compute`]'s, with the same results as the key's own but for what is random. Its failures are
+/// A device that computes with a public key: what it offers is [`Compute`]'s, with the same results
+/// as the key's own but for what is random. Its failures are
 /// [`ComputeError::Service`](hearith_paillier::ComputeError::Service)s that hold an [`Error`].
 pub trait ComputingDevice: Device + Compute {}
 
-/// A device that encrypts over the integers, with the same results as the key's own encryption but for what is random.
+/// A device that encrypts over the integers, with the same results as the key's own encryption but
+/// for what is random.
 #[cfg(feature = "dghv")]
 pub trait IntegerEncryptingDevice: Device {
     /// Encrypts bits.
     ///
     /// # Errors
-    /// [`ErrorKind::MemoryFailed`](crate::ErrorKind::MemoryFailed), [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and
-    /// whatever befalls the device; then no ciphertexts are given out.
+    /// [`ErrorKind::MemoryFailed`](crate::ErrorKind::MemoryFailed),
+    /// [`ErrorKind::FailedCheck`](crate::ErrorKind::FailedCheck), and whatever befalls the device;
+    /// then no ciphertexts are given out.
     fn encrypt(&mut self, key: &hearith_dghv::PublicKey, bits: &[bool]) -> Result<Vec<Ciphertext>, Error>;
 }

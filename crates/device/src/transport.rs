@@ -4,8 +4,8 @@ use crate::{Error, ErrorKind};
 
 /// The way to a device: registers of 32 bits, and a stream of packets in each direction.
 ///
-/// The crate has one, [`MemoryMapped`](crate::MemoryMapped); others can be written elsewhere, and report what is their own as
-/// [`ErrorKind::Transport`].
+/// The crate has one, [`MemoryMapped`](crate::MemoryMapped); others can be written elsewhere, and
+/// report what is their own as [`ErrorKind::Transport`].
 pub trait Transport: Send {
     /// Where the device is, in words.
     fn describe(&self) -> String;
@@ -16,7 +16,8 @@ pub trait Transport: Send {
     /// The device refuses or does not answer.
     fn read(&mut self, address: u32) -> Result<u32, Error>;
 
-    /// Writes the register at a byte address. A write that the device refuses may go unnoticed here: who writes reads the register ERROR afterwards.
+    /// Writes the register at a byte address. A write that the device refuses may go unnoticed
+    /// here: who writes reads the register ERROR afterwards.
     ///
     /// # Errors
     /// The device refuses or does not answer.
@@ -25,18 +26,21 @@ pub trait Transport: Send {
     /// Sends a packet and takes a packet, both at the same time, until both have passed.
     ///
     /// # Errors
-    /// [`ErrorKind::Stalled`] after `quiet_cycles` without progress in either direction, [`ErrorKind::CutShort`] if the packet from the
-    /// device ends elsewhere than it should; something may then still be on its way in either direction.
+    /// [`ErrorKind::Stalled`] after `quiet_cycles` without progress in either direction,
+    /// [`ErrorKind::CutShort`] if the packet from the device ends elsewhere than it should;
+    /// something may then still be on its way in either direction.
     fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error>;
 
-    /// Sends packets, and drops whatever comes, packets that were cut short included, until one has come that is the echo.
+    /// Sends packets, and drops whatever comes, packets that were cut short included, until one has
+    /// come that is the echo.
     ///
     /// # Errors
     /// [`ErrorKind::Stalled`] after about `quiet_cycles`, whatever came.
     fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error>;
 }
 
-/// A packet to a device and the one that answers it. Each is a header and items, all of whole beats of the device's streams.
+/// A packet to a device and the one that answers it. Each is a header and items, all of whole beats
+/// of the device's streams.
 #[derive(Debug)]
 pub struct Exchange<'a> {
     /// The packet to the device.

@@ -5,8 +5,9 @@ use std::fmt;
 
 /// An encrypted bit.
 ///
-/// Its value `c` is a number below the modulus `A_0`. The residue of least size modulo the secret prime is the noise; the bit is its
-/// parity. The bound on the noise is public: it follows from the operations alone.
+/// Its value `c` is a number below the modulus `A_0`. The residue of least size modulo the secret
+/// prime is the noise; the bit is its parity. The bound on the noise is public: it follows from the
+/// operations alone.
 #[derive(Clone, PartialEq)]
 pub struct Ciphertext {
     key: KeyId,
@@ -15,11 +16,12 @@ pub struct Ciphertext {
 }
 
 impl Ciphertext {
-    /// A ciphertext of a key from its parts: [`Parameters::limbs`] limbs, and a bound on the noise in bits. Whether the number is below the
-    /// modulus is checked where it is used.
+    /// A ciphertext of a key from its parts: [`Parameters::limbs`] limbs, and a bound on the noise
+    /// in bits. Whether the number is below the modulus is checked where it is used.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] for another length, [`ErrorKind::NoiseExhausted`] for noise that does not decrypt or is no number.
+    /// [`ErrorKind::OutOfRange`] for another length, [`ErrorKind::NoiseExhausted`] for noise that
+    /// does not decrypt or is no number.
     pub fn from_parts(key: KeyId, parameters: &Parameters, value: Vec<u64>, noise: f64) -> Result<Self, Error> {
         if value.len() != parameters.limbs() {
             return Err(ErrorKind::OutOfRange.into());
@@ -48,7 +50,8 @@ impl Ciphertext {
         self.noise
     }
 
-    /// How often it can still be multiplied by a ciphertext of its own noise: the levels of multiplications left.
+    /// How often it can still be multiplied by a ciphertext of its own noise: the levels of
+    /// multiplications left.
     pub fn levels_left(&self, parameters: &Parameters) -> u32 {
         noise::levels(self.noise, parameters.noise_limit())
     }

@@ -1,8 +1,8 @@
 //! Boolean circuits: what is computed on bits that nobody sees.
 //!
-//! A [`Circuit`] comes from a text in Bristol Fashion ([`Circuit::parse`]), in which the circuits of others come, or from a
-//! [`Builder`]; a few are ready in [`library`]. It is evaluated over anything that has XOR, AND and NOT ([`Bits`]): plain
-//! truth values, or ciphertexts.
+//! A [`Circuit`] comes from a text in Bristol Fashion ([`Circuit::parse`]), in which the circuits
+//! of others come, or from a [`Builder`]; a few are ready in [`library`]. It is evaluated over
+//! anything that has XOR, AND and NOT ([`Bits`]): plain truth values, or ciphertexts.
 
 mod bristol;
 mod builder;
@@ -69,8 +69,8 @@ impl Gate {
 
 /// A circuit without loops, every wire of which is driven once: by an input or by a gate.
 ///
-/// Its inputs and outputs are values of some bits each, least significant bit first. The inputs' bits are the first wires, the
-/// outputs' the last ones.
+/// Its inputs and outputs are values of some bits each, least significant bit first. The inputs'
+/// bits are the first wires, the outputs' the last ones.
 ///
 /// ```
 /// use hearith_dghv::circuit::Circuit;
@@ -147,7 +147,8 @@ impl Circuit {
     /// Puts gates in order of their levels.
     ///
     /// # Errors
-    /// The place in `gates` of one that lies on a loop. Every wire that is read must be an input or driven by one of the gates.
+    /// The place in `gates` of one that lies on a loop. Every wire that is read must be an input or
+    /// driven by one of the gates.
     pub(crate) fn by_level(
         inputs: Vec<usize>,
         outputs: Vec<usize>,
@@ -233,7 +234,8 @@ impl Readers {
     }
 }
 
-/// A gate on a loop: whoever goes back from a gate that still waits, from one that waits to the next, comes to one twice.
+/// A gate on a loop: whoever goes back from a gate that still waits, from one that waits to the
+/// next, comes to one twice.
 fn loop_of(gates: &[Gate], driver: &[usize], waiting: &[usize]) -> usize {
     let mut seen = vec![false; gates.len()];
     let mut place = waiting.iter().position(|&count| count > 0).unwrap_or(0);

@@ -1,9 +1,12 @@
-//! The random parts `chi` of a compressed public key's elements, made again from its seed whenever they are needed.
+//! The random parts `chi` of a compressed public key's elements, made again from its seed whenever
+//! they are needed.
 //!
-//! `chi_i` has `gamma` bits, `w` words of 64. It is cut in eight segments of `w / 8` words, rounded up, of which the last may be shorter or
-//! empty. Its stream is AES-128 in counter mode under the seed, with `2^64 i` as the first counter block, big-endian (FrodoKEM expands its public
-//! matrix so; \[CNT12\] leaves the generator open). Word `8 t + s` of the stream, little end first, is word `t` of segment `s`; what lies
-//! beyond the number's bits is dropped. So eight lanes work on a segment each, and read what they need side by side.
+//! `chi_i` has `gamma` bits, `w` words of 64. It is cut in eight segments of `w / 8` words, rounded
+//! up, of which the last may be shorter or empty. Its stream is AES-128 in counter mode under the
+//! seed, with `2^64 i` as the first counter block, big-endian (FrodoKEM expands its public matrix
+//! so; \[CNT12\] leaves the generator open). Word `8 t + s` of the stream, little end first, is
+//! word `t` of segment `s`; what lies beyond the number's bits is dropped. So eight lanes work on a
+//! segment each, and read what they need side by side.
 
 #[cfg(target_arch = "x86_64")]
 mod vaes;
@@ -53,7 +56,8 @@ impl Elements {
         self.words().div_ceil(SEGMENTS)
     }
 
-    /// Words `from ..` of all segments of element `index`, a row each; zeros beyond a segment's end.
+    /// Words `from ..` of all segments of element `index`, a row each; zeros beyond a segment's
+    /// end.
     pub(crate) fn rows(&self, index: usize, from: usize, out: &mut [Row]) {
         let there = self.segment().saturating_sub(from).min(out.len());
         let (drawn, beyond) = out.split_at_mut(there);

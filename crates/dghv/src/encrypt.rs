@@ -44,7 +44,8 @@ impl Prepared {
     }
 }
 
-/// Bits that a sum of multiples of elements has more than an element or, in the quadratic scheme, than a product of two.
+/// Bits that a sum of multiples of elements has more than an element or, in the quadratic scheme,
+/// than a product of two.
 fn excess(parameters: &Parameters) -> usize {
     let lengths = parameters.lengths();
     let terms = lengths.elements.ilog2() + 1;
@@ -52,7 +53,8 @@ fn excess(parameters: &Parameters) -> usize {
 }
 
 impl Parameters {
-    /// Bits that `m + 2 R + 2 sum of B_i A_i` has more than the modulus, at most; of CMNT, that with products `A_i0 A_j1`.
+    /// Bits that `m + 2 R + 2 sum of B_i A_i` has more than the modulus, at most; of CMNT, that
+    /// with products `A_i0 A_j1`.
     pub fn encryption_excess(&self) -> u32 {
         let products = if self.scheme() == Scheme::Cmnt { self.lengths().modulus } else { 0 };
         products + excess(self) as u32 + 1
@@ -61,7 +63,8 @@ impl Parameters {
 
 /// What some messages are encrypted with: all that is random.
 pub(crate) struct Drawn {
-    /// One of each message in CNT; in CMNT one of each of a message's elements `A_i0`, for those `A_j1`.
+    /// One of each message in CNT; in CMNT one of each of a message's elements `A_i0`, for those
+    /// `A_j1`.
     coefficients: Vec<Coefficients>,
     /// `m + 2 R + 2^(length + 1)` of each message.
     noise: Vec<Secret>,
@@ -70,8 +73,8 @@ pub(crate) struct Drawn {
 impl PublicKey {
     /// Encrypts bits, a batch over the cores.
     ///
-    /// The time depends on lengths only, except for products and reductions of super-size numbers in CMNT, which are not
-    /// constant time and leave their rooms unwiped.
+    /// The time depends on lengths only, except for products and reductions of super-size numbers
+    /// in CMNT, which are not constant time and leave their rooms unwiped.
     ///
     /// # Errors
     /// [`ErrorKind::Random`](crate::ErrorKind::Random).
@@ -79,11 +82,13 @@ impl PublicKey {
         self.encrypt_with(bits, &mut |request| request.compute())
     }
 
-    /// The same, with all but randomness from elsewhere: an accelerator, which may be checked ([`EncryptionRequest::check`]).
+    /// The same, with all but randomness from elsewhere: an accelerator, which may be checked
+    /// ([`EncryptionRequest::check`]).
     ///
     /// # Errors
-    /// [`ErrorKind::Random`](crate::ErrorKind::Random), [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if as many numbers do not come
-    /// back, or one that is not below the modulus, and whatever befalls the computation.
+    /// [`ErrorKind::Random`](crate::ErrorKind::Random),
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if as many numbers do not come back,
+    /// or one that is not below the modulus, and whatever befalls the computation.
     pub fn encrypt_with<E: From<Error>>(
         &self,
         bits: &[bool],

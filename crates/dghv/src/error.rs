@@ -1,5 +1,5 @@
-//! Everything that can be wrong with the input: one error, which says what is wrong and in which row. No error carries a
-//! plaintext or key material.
+//! Everything that can be wrong with the input: one error, which says what is wrong and in which
+//! row. No error carries a plaintext or key material.
 
 use hearith_arith::ArithError;
 use hearith_ntt::NttError;

@@ -12,10 +12,11 @@
 //! | | the content, by what the file holds |
 //! | 32 | the SHA-256 of everything before it |
 //!
-//! Integers are little-endian; a natural number of up to `n` bits takes `ceil(n / 8)` bytes. The checksum finds damage, not
-//! malice: whoever can write the file can write the checksum.
+//! Integers are little-endian; a natural number of up to `n` bits takes `ceil(n / 8)` bytes. The
+//! checksum finds damage, not malice: whoever can write the file can write the checksum.
 //!
-//! A file is read as a stream; nothing is made room for because the file claims it, beyond what parameters allow.
+//! A file is read as a stream; nothing is made room for because the file claims it, beyond what
+//! parameters allow.
 
 mod ciphertexts;
 mod error;

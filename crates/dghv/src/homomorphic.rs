@@ -1,4 +1,5 @@
-//! Computing with ciphertexts: sums and products modulo `A_0` are those of the bits modulo 2. All numbers are public.
+//! Computing with ciphertexts: sums and products modulo `A_0` are those of the bits modulo 2. All
+//! numbers are public.
 
 use crate::ciphertext::check_noise;
 use crate::number::lift;
@@ -11,8 +12,8 @@ impl PublicKey {
     /// Exclusive or, row by row: `a + b`, with the noise of both.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalLengths`]; with the row [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], and [`ErrorKind::NoiseExhausted`] if the
-    /// sum might not decrypt.
+    /// [`ErrorKind::UnequalLengths`]; with the row [`ErrorKind::OtherKey`],
+    /// [`ErrorKind::OutOfRange`], and [`ErrorKind::NoiseExhausted`] if the sum might not decrypt.
     pub fn add<A, B>(&self, a: &[A], b: &[B]) -> Result<Vec<Ciphertext>, Error>
     where
         A: Borrow<Ciphertext> + Sync,
@@ -52,7 +53,8 @@ impl PublicKey {
     /// Not, row by row: `1 - a`.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], [`ErrorKind::NoiseExhausted`].
+    /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`],
+    /// [`ErrorKind::NoiseExhausted`].
     pub fn not(&self, a: &[impl Borrow<Ciphertext> + Sync]) -> Result<Vec<Ciphertext>, Error> {
         self.each(a, a, |a, _| {
             let noise = noise::sum(a.noise(), 0.0);
@@ -90,7 +92,8 @@ impl PublicKey {
             let checked = self.check(a).and_then(|()| self.check(b));
             checked.and_then(|()| compute(a, b)).map_err(|error| error.at_row(row))
         };
-        // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+        // All rows are computed before one is judged, so that the error is the first row's,
+        // whichever core was faster.
         pairs.map(row).collect::<Vec<_>>().into_iter().collect()
     }
 }

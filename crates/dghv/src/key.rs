@@ -14,8 +14,9 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
-/// Says by name that one knows: **all parameters of these schemes are historical and broken.** A toy key falls to greatest common divisors in
-/// minutes on one core. They are for reproducing what was published, and for measuring, never for data.
+/// Says by name that one knows: **all parameters of these schemes are historical and broken.** A
+/// toy key falls to greatest common divisors in minutes on one core. They are for reproducing what
+/// was published, and for measuring, never for data.
 ///
 /// Whatever makes a key asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +101,8 @@ impl KeyPair {
         generate::key_pair(parameters, engine, &|_, _| ())
     }
 
-    /// The same, which tells `progress` what is done of how much, in units of its own, from any thread.
+    /// The same, which tells `progress` what is done of how much, in units of its own, from any
+    /// thread.
     ///
     /// # Errors
     /// As [`KeyPair::generate`].

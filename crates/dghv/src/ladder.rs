@@ -1,12 +1,16 @@
-//! Modulus switching \[CNT12\]: a ladder of keys with ever shorter secrets, down which ciphertexts go to leave noise behind.
+//! Modulus switching \[CNT12\]: a ladder of keys with ever shorter secrets, down which ciphertexts
+//! go to leave noise behind.
 //!
-//! What decides how much can be computed is the noise beside the secret's length, but a product doubles the noise, however long the
-//! secret. A [`SwitchingKey`] makes of a ciphertext under a secret `p` one of the same bit under a shorter `p'`, whose noise is
-//! shorter by as much: the room above the noise stays, and the next product costs less of it. With one secret of `eta` bits there are
-//! about `log2(eta / noise)` levels of multiplications, with a ladder about `eta / noise`.
+//! What decides how much can be computed is the noise beside the secret's length, but a product
+//! doubles the noise, however long the secret. A [`SwitchingKey`] makes of a ciphertext under a
+//! secret `p` one of the same bit under a shorter `p'`, whose noise is shorter by as much: the room
+//! above the noise stays, and the next product costs less of it. With one secret of `eta` bits
+//! there are about `log2(eta / noise)` levels of multiplications, with a ladder about
+//! `eta / noise`.
 //!
-//! Each rung is a key of its own, with its own modulus `A_0` of the same length, so that ciphertexts at any level are added, multiplied,
-//! written and decrypted as those of any key. A switching key encrypts its `p` under `p'`, never under itself: a ladder does not rest on
+//! Each rung is a key of its own, with its own modulus `A_0` of the same length, so that
+//! ciphertexts at any level are added, multiplied, written and decrypted as those of any key. A
+//! switching key encrypts its `p` under `p'`, never under itself: a ladder does not rest on
 //! circular security.
 
 mod generate;
@@ -54,7 +58,8 @@ impl Ladder {
     /// A ladder from its rungs, the highest first.
     ///
     /// # Errors
-    /// [`ErrorKind::MalformedKey`] if there are none, or they do not follow one another from this key on.
+    /// [`ErrorKind::MalformedKey`] if there are none, or they do not follow one another from this
+    /// key on.
     pub fn from_rungs(top: &PublicKey, rungs: Vec<Rung>, _: InsecureHistoricalParameters) -> Result<Self, Error> {
         let mut above = top.id();
         for Rung { key, switching } in &rungs {
@@ -74,12 +79,14 @@ impl Ladder {
         &self.rungs
     }
 
-    /// The parameters of the rung below a key of these. `None` where there is no room for a product there.
+    /// The parameters of the rung below a key of these. `None` where there is no room for a product
+    /// there.
     pub fn below(parameters: &Parameters) -> Option<Parameters> {
         shape::lower(parameters)
     }
 
-    /// Most rungs that a ladder below these parameters can have: on the last one there is room for a product.
+    /// Most rungs that a ladder below these parameters can have: on the last one there is room for
+    /// a product.
     pub fn most_rungs(parameters: &Parameters) -> usize {
         std::iter::successors(shape::lower(parameters), shape::lower).count()
     }

@@ -1,4 +1,5 @@
-//! Bounds on noise, as logarithms to the base 2: for what they bound, `sum` is of two numbers, and a product's is the sum.
+//! Bounds on noise, as logarithms to the base 2: for what they bound, `sum` is of two numbers, and
+//! a product's is the sum.
 
 /// Bits of the sum of two numbers of so many bits.
 pub(crate) fn sum(a: f64, b: f64) -> f64 {
@@ -6,7 +7,8 @@ pub(crate) fn sum(a: f64, b: f64) -> f64 {
     high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2
 }
 
-/// How often a ciphertext can be multiplied by one of its own noise, which doubles the bits: from `noise` up to `limit`.
+/// How often a ciphertext can be multiplied by one of its own noise, which doubles the bits: from
+/// `noise` up to `limit`.
 pub(crate) fn levels(noise: f64, limit: f64) -> u32 {
     let mut levels = 0;
     let mut grown = noise.max(1.0) * 2.0;

@@ -6,7 +6,8 @@ use hearith_arith::natural::{
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Reduction modulo a secret odd number, by Montgomery's word by word \[Montgomery85\] from the low end of numbers of a fixed length.
+/// Reduction modulo a secret odd number, by Montgomery's word by word \[Montgomery85\] from the low
+/// end of numbers of a fixed length.
 #[derive(Clone)]
 pub(crate) struct Residues {
     modulus: Secret,
@@ -51,7 +52,8 @@ impl Residues {
     /// `x / 2^(64 x.len())` modulo the modulus.
     fn divided(&self, x: &[u64]) -> Secret {
         let k = self.modulus.len();
-        // Limbs i .. of the rest: below 2^(64 k) + modulus before each step, below 2^(64 (k + 1)) in it.
+        // Limbs i .. of the rest: below 2^(64 k) + modulus before each step, below 2^(64 (k + 1))
+        // in it.
         let mut window = Zeroizing::new(vec![0; k + 1]);
         let first = k.min(x.len());
         window[..first].copy_from_slice(&x[..first]);
@@ -71,9 +73,11 @@ impl Residues {
         rest
     }
 
-    /// `2^exponent` modulo the modulus, for a public exponent: squarings, and a doubling where a bit is set.
+    /// `2^exponent` modulo the modulus, for a public exponent: squarings, and a doubling where a
+    /// bit is set.
     fn power_of_two(&self, exponent: usize) -> Secret {
-        // Powers are kept as 2^e R with R = 2^(64 k); R modulo the modulus is made by doubling from the top bit on.
+        // Powers are kept as 2^e R with R = 2^(64 k); R modulo the modulus is made by doubling from
+        // the top bit on.
         let k = self.modulus.len();
         let mut power = Zeroizing::new(vec![0; k]);
         power[0] = 1;
@@ -121,7 +125,8 @@ impl fmt::Debug for Residues {
 /// Limbs below which products are made limb by limb.
 const SHORT: usize = 48;
 
-/// `a b`, in `a.len() + b.len()` limbs: Karatsuba's algorithm, for factors of about the same length, limb by limb for others.
+/// `a b`, in `a.len() + b.len()` limbs: Karatsuba's algorithm, for factors of about the same
+/// length, limb by limb for others.
 pub(crate) fn secret_product(a: &[u64], b: &[u64]) -> Secret {
     let half = a.len().max(b.len()).div_ceil(2);
     if a.len().min(b.len()) <= half.max(SHORT) {

@@ -7,7 +7,8 @@ use std::str::FromStr;
 /// Which of the two schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Coron, Mandal, Naccache and Tibouchi \[CMNT11\]: encryption is quadratic in the elements of the public key.
+    /// Coron, Mandal, Naccache and Tibouchi \[CMNT11\]: encryption is quadratic in the elements of
+    /// the public key.
     Cmnt,
     /// Coron, Naccache and Tibouchi \[CNT12\]: linear, with compressed public keys.
     Cnt,
@@ -26,7 +27,8 @@ impl Scheme {
     }
 }
 
-/// A published set of parameters. All are broken: see [`InsecureHistoricalParameters`](crate::InsecureHistoricalParameters).
+/// A published set of parameters. All are broken: see
+/// [`InsecureHistoricalParameters`](crate::InsecureHistoricalParameters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Size {
     /// Nominally 42-bit security.
@@ -81,7 +83,8 @@ named!(Size, "parameters", "toy, small, medium, large");
 /// Beside each stands its name in the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lengths {
-    /// Nominal security, `lambda`: corrections of compressed keys are so many bits longer than the secret.
+    /// Nominal security, `lambda`: corrections of compressed keys are so many bits longer than the
+    /// secret.
     pub security: u32,
     /// Noise of the public key's elements, `rho`.
     pub key_noise: u32,
@@ -108,7 +111,8 @@ pub struct Parameters {
 impl Parameters {
     /// The published set.
     ///
-    /// CNT's published coefficients are so long that fresh ciphertexts decrypt but take no multiplication: one encrypts with a key of
+    /// CNT's published coefficients are so long that fresh ciphertexts decrypt but take no
+    /// multiplication: one encrypts with a key of
     /// [shorter ones](Parameters::with_short_coefficients), or refreshes first.
     pub fn historical(scheme: Scheme, size: Size) -> Parameters {
         let (security, key_noise, secret, modulus, elements, coefficient) = match (scheme, size) {
@@ -129,8 +133,8 @@ impl Parameters {
         Parameters { scheme, lengths, level: 0 }
     }
 
-    /// The published CNT set with coefficients and encryption noise as short as CMNT's, `lambda` and `4 lambda` bits: fresh ciphertexts can
-    /// be multiplied. CMNT's sets are as they were.
+    /// The published CNT set with coefficients and encryption noise as short as CMNT's, `lambda`
+    /// and `4 lambda` bits: fresh ciphertexts can be multiplied. CMNT's sets are as they were.
     pub fn with_short_coefficients(mut self) -> Parameters {
         let security = self.lengths.security;
         self.lengths.coefficient = self.lengths.coefficient.min(security);
@@ -141,7 +145,8 @@ impl Parameters {
     /// Other lengths.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameters`] if a fresh ciphertext would not decrypt, or a length is out of range.
+    /// [`ErrorKind::Parameters`] if a fresh ciphertext would not decrypt, or a length is out of
+    /// range.
     pub fn custom(scheme: Scheme, lengths: Lengths) -> Result<Parameters, Error> {
         let Lengths { security, key_noise, secret, modulus, elements, coefficient, encryption_noise } = lengths;
         let refuse = |what| Err(ErrorKind::Parameters { what }.into());
@@ -177,7 +182,8 @@ impl Parameters {
         &self.lengths
     }
 
-    /// Rungs of a ladder between a key's own parameters and these: 0 for those of a key itself. See [`Ladder`](crate::Ladder).
+    /// Rungs of a ladder between a key's own parameters and these: 0 for those of a key itself. See
+    /// [`Ladder`](crate::Ladder).
     pub fn level(&self) -> u8 {
         self.level
     }

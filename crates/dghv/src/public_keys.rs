@@ -23,7 +23,8 @@ impl PublicKeys {
         self.recryption.iter().fold(evaluator, |evaluator, recryption| evaluator.with_recryption(recryption))
     }
 
-    /// The key of a level: 0 is the key itself, 1 the first rung of the ladder. `None` below the ladder.
+    /// The key of a level: 0 is the key itself, 1 the first rung of the ladder. `None` below the
+    /// ladder.
     pub fn at_level(&self, level: usize) -> Option<&PublicKey> {
         let levels = self.levels();
         (level <= levels.lowest()).then(|| levels.key(level))
@@ -40,8 +41,8 @@ impl PublicKeys {
     /// Ciphertexts of any levels, brought down to this one; each rung takes noise away.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::Level`] for a level above the ciphertext's or below the ladder, [`ErrorKind::OtherKey`],
-    /// [`ErrorKind::OutOfRange`], [`ErrorKind::NoiseExhausted`].
+    /// With the row: [`ErrorKind::Level`] for a level above the ciphertext's or below the ladder,
+    /// [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], [`ErrorKind::NoiseExhausted`].
     pub fn switch(&self, ciphertexts: &[Ciphertext], level: usize) -> Result<Vec<Ciphertext>, Error> {
         self.levels().switch(ciphertexts, level)
     }
@@ -50,8 +51,8 @@ impl PublicKeys {
         Levels::new(&self.key, self.ladder.as_ref())
     }
 
-    /// Exclusive or, row by row. Operands that are too noisy are recrypted first, if there is a key for it; with a ladder, operands of
-    /// different levels meet at the lower one.
+    /// Exclusive or, row by row. Operands that are too noisy are recrypted first, if there is a key
+    /// for it; with a ladder, operands of different levels meet at the lower one.
     ///
     /// # Errors
     /// As [`PublicKey::add`]; with a ladder, noise has no row.
@@ -62,8 +63,9 @@ impl PublicKeys {
         }
     }
 
-    /// And, row by row. Operands that are too noisy are recrypted first, if there is a key for it; with a ladder, operands go down to where
-    /// their product has the most room for noise, and all rows to the lowest level that one of them needs.
+    /// And, row by row. Operands that are too noisy are recrypted first, if there is a key for it;
+    /// with a ladder, operands go down to where their product has the most room for noise, and all
+    /// rows to the lowest level that one of them needs.
     ///
     /// # Errors
     /// As [`PublicKey::multiply`]; with a ladder, noise has no row.
@@ -74,8 +76,8 @@ impl PublicKeys {
         }
     }
 
-    /// Exclusive or, row by row, at this level, to which operands go down. At the key's own, operands that are too noisy are recrypted
-    /// first, if there is a key for it.
+    /// Exclusive or, row by row, at this level, to which operands go down. At the key's own,
+    /// operands that are too noisy are recrypted first, if there is a key for it.
     ///
     /// # Errors
     /// As [`PublicKey::add`] and [`PublicKeys::switch`].
@@ -91,7 +93,8 @@ impl PublicKeys {
         self.at(level, a, b, PublicKey::multiply, Builder::and)
     }
 
-    /// What the key of a level makes of two batches or, where their noise is too much for it, the same gate with recryption.
+    /// What the key of a level makes of two batches or, where their noise is too much for it, the
+    /// same gate with recryption.
     fn at(
         &self,
         level: usize,

@@ -19,13 +19,15 @@ pub(crate) fn bits(limbs: usize, bits: u32) -> Result<Secret, Error> {
     Ok(number)
 }
 
-/// A random prime of exactly `bits` bits, the first one from a random start on; strengthened Baillie-PSW test.
+/// A random prime of exactly `bits` bits, the first one from a random start on; strengthened
+/// Baillie-PSW test.
 pub(crate) fn prime(bits: u32) -> Secret {
     let found = Zeroizing::new(found::<BoxedUint>(bits));
     Zeroizing::new(found.as_words().to_vec())
 }
 
-/// The same of exactly 256 bits, in a fraction of the time, since such numbers need no rooms of their own.
+/// The same of exactly 256 bits, in a fraction of the time, since such numbers need no rooms of
+/// their own.
 pub(crate) fn prime_of_256_bits() -> Secret {
     let found = Zeroizing::new(found::<U256>(U256::BITS));
     Zeroizing::new(found.as_words().to_vec())

@@ -1,4 +1,5 @@
-//! Reduction modulo the public `A_0` of secret numbers that are little longer, in a time that depends on lengths only.
+//! Reduction modulo the public `A_0` of secret numbers that are little longer, in a time that
+//! depends on lengths only.
 
 use crate::Error;
 use hearith_arith::Engine;
@@ -6,7 +7,8 @@ use hearith_arith::natural::{Secret, add_assign, bits_at, product, reduce_once, 
 use hearith_ntt::reciprocal;
 use zeroize::Zeroizing;
 
-/// Barrett's reduction \[Barrett86\] for numbers of at most `excess` bits more than the modulus, whose quotient is short.
+/// Barrett's reduction \[Barrett86\] for numbers of at most `excess` bits more than the modulus,
+/// whose quotient is short.
 ///
 /// With `w > excess + 65` and `t` the upper `w` of the modulus' `phi` bits,
 ///
@@ -15,9 +17,10 @@ use zeroize::Zeroizing;
 /// ```
 ///
 /// # Bounds
-/// `1 / (t + 1)` is below `2^(phi - w) / A` by less than `1 / t^2 <= 2^(2 - 2 w)`, so that `X = floor(x / 2^(phi - w)) < 2^(w + excess)` times
-/// it is off by less than `2^(2 + excess - w) < 2^-63`; the floor of `mu` costs `X / 2^(2 w)`, less than that; and the floor of `X` less than
-/// `1 / t <= 2^(1 - w)`. So `q` is `floor(x / A)` or one less.
+/// `1 / (t + 1)` is below `2^(phi - w) / A` by less than `1 / t^2 <= 2^(2 - 2 w)`, so that
+/// `X = floor(x / 2^(phi - w)) < 2^(w + excess)` times it is off by less than
+/// `2^(2 + excess - w) < 2^-63`; the floor of `mu` costs `X / 2^(2 w)`, less than that; and the
+/// floor of `X` less than `1 / t <= 2^(1 - w)`. So `q` is `floor(x / A)` or one less.
 pub(crate) struct Reduction {
     modulus: Vec<u64>,
     bits: usize,

@@ -1,25 +1,29 @@
-//! Recryption: a ciphertext whose noise is nearly exhausted becomes another one of the same bit with little noise.
+//! Recryption: a ciphertext whose noise is nearly exhausted becomes another one of the same bit
+//! with little noise.
 //!
-//! Decryption `(c mod p) mod 2` is `c - round(c / p)` modulo 2. The squashed scheme \[DGHV10\], in the form of \[CNT12\], makes
-//! of that a circuit so shallow that it is evaluated on ciphertexts: the recryption key has numbers `u_i` in `[0, 2)`, a sparse
-//! subset of which, one in each of [`SUBSET`] blocks of the same size, adds up to `1 / p` modulo 2, and encryptions `sigma_i` of
+//! Decryption `(c mod p) mod 2` is `c - round(c / p)` modulo 2. The squashed scheme \[DGHV10\], in
+//! the form of \[CNT12\], makes of that a circuit so shallow that it is evaluated on ciphertexts:
+//! the recryption key has numbers `u_i` in `[0, 2)`, a sparse subset of which, one in each of
+//! [`SUBSET`] blocks of the same size, adds up to `1 / p` modulo 2, and encryptions `sigma_i` of
 //! the bits that say which. Then
 //!
 //! ```text
 //! z_i = c u_i modulo 2, rounded to 4 bits after the point           c / p = sum of s_i z_i modulo 2, less than 1/2 off
 //! ```
 //!
-//! A block's sum of `s_i z_i` is one of its `z_i`: bit by bit it is a sum of those `sigma_i` whose `z_i` has the bit set. What is
-//! left are [`SUBSET`] encrypted numbers of [`BITS`] bits, to be added up modulo 2 and rounded: [`rounding`].
+//! A block's sum of `s_i z_i` is one of its `z_i`: bit by bit it is a sum of those `sigma_i` whose
+//! `z_i` has the bit set. What is left are [`SUBSET`] encrypted numbers of [`BITS`] bits, to be
+//! added up modulo 2 and rounded: [`rounding`].
 //!
 //! # Bounds
-//! The `u_i` have `kappa = 64 (limbs + 1) - 1` bits after the point, so `c` times their error is below `2^-63`; the products'
-//! lower columns are left out, which is less than `2^-40`. Each of 15 terms is rounded by at most `2^-5`, together `1/2 - 2^-5`.
-//! So the nearest integer is found as long as `c / p` is less than `2^-5` less those from it: for noise of at most `eta - 7`
-//! bits, as `p` is above `2^(eta - 1)`.
+//! The `u_i` have `kappa = 64 (limbs + 1) - 1` bits after the point, so `c` times their error is
+//! below `2^-63`; the products' lower columns are left out, which is less than `2^-40`. Each of 15
+//! terms is rounded by at most `2^-5`, together `1/2 - 2^-5`. So the nearest integer is found as
+//! long as `c / p` is less than `2^-5` less those from it: for noise of at most `eta - 7` bits, as
+//! `p` is above `2^(eta - 1)`.
 //!
-//! The `sigma_i` are elements of a compressed public key whose noise has the parity of the bit, so a block's sum of `B` of them
-//! has noise below `B 2^rho`.
+//! The `sigma_i` are elements of a compressed public key whose noise has the parity of the bit, so
+//! a block's sum of `B` of them has noise below `B 2^rho`.
 
 mod expand;
 mod generate;
@@ -45,10 +49,11 @@ pub const BITS: usize = 5;
 /// Bytes of encrypted numbers that are worked on at a time.
 const ROOM: usize = 1 << 29;
 
-/// What recrypts ciphertexts of a public key. It is public, and it holds the private key, encrypted under itself.
+/// What recrypts ciphertexts of a public key. It is public, and it holds the private key, encrypted
+/// under itself.
 ///
-/// Compressed: a seed from which all `u_i` but the first are made again and the random parts of the `sigma_i`, that first one,
-/// and the `sigma_i`'s corrections.
+/// Compressed: a seed from which all `u_i` but the first are made again and the random parts of the
+/// `sigma_i`, that first one, and the `sigma_i`'s corrections.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -76,8 +81,9 @@ pub struct RecryptionKey {
 }
 
 impl RecryptionKey {
-    /// A recryption key from its parts: [`Self::fraction_limbs`] limbs of the first `u_i`, and [`Parameters::correction_limbs`]
-    /// of each of [`Self::set_size`] corrections, one after another.
+    /// A recryption key from its parts: [`Self::fraction_limbs`] limbs of the first `u_i`, and
+    /// [`Parameters::correction_limbs`] of each of [`Self::set_size`] corrections, one after
+    /// another.
     ///
     /// # Errors
     /// [`ErrorKind::MalformedKey`].
@@ -117,7 +123,8 @@ impl RecryptionKey {
         })
     }
 
-    /// Elements of the set that hides the subset, `Theta` of \[CNT12\] for the same security, in blocks of the same size.
+    /// Elements of the set that hides the subset, `Theta` of \[CNT12\] for the same security, in
+    /// blocks of the same size.
     pub fn set_size(parameters: &Parameters) -> usize {
         match parameters.lengths().security {
             ..=42 => 150,
@@ -142,7 +149,8 @@ impl RecryptionKey {
         rounding::noise(Self::sum_noise(parameters))
     }
 
-    /// Whether recrypted ciphertexts of these parameters can be multiplied and recrypted again: those of the published sets can.
+    /// Whether recrypted ciphertexts of these parameters can be multiplied and recrypted again:
+    /// those of the published sets can.
     pub fn has_room(parameters: &Parameters) -> bool {
         parameters.lengths().key_noise > 0 && 2.0 * Self::noise_of(parameters) <= Self::noise_limit(parameters)
     }
@@ -180,8 +188,8 @@ impl RecryptionKey {
     /// Ciphertexts of the same bits whose noise is that of recryption, a batch over the cores.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], [`ErrorKind::NoiseExhausted`] above
-    /// [`Self::noise_limit`].
+    /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`],
+    /// [`ErrorKind::NoiseExhausted`] above [`Self::noise_limit`].
     pub fn recrypt(
         &self,
         public: &PublicKey,

@@ -56,8 +56,8 @@ trait SumKernel {
     fn sums(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize) -> Vec<Secret>;
 }
 
-/// The sum of `b_i chi_(first + i)` for the coefficients `b` of each sum, of which all have as many, in so many limbs: at least one more than
-/// an element and a coefficient have together.
+/// The sum of `b_i chi_(first + i)` for the coefficients `b` of each sum, of which all have as
+/// many, in so many limbs: at least one more than an element and a coefficient have together.
 pub(crate) fn sums(
     engine: Available,
     elements: &Elements,
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_gmp_on_every_engine() {
-        // Lengths on both sides of segments, chunks, blocks and levels; as many elements as columns and transforms take before carries,
-        // and more.
+        // Lengths on both sides of segments, chunks, blocks and levels; as many elements as columns
+        // and transforms take before carries, and more.
         let shapes = [
             (1, 1, 1),
             (700, 3, 40),

@@ -2,18 +2,20 @@
 //!
 //! Searched for are, in limbs and in the vector engine's digits:
 //!
-//! - of private keys and those of a ladder's rungs: `p`, `q_0`, the reciprocals `2^k / p` that recryption and switching keys hide in
-//!   their fractions, the powers of two modulo `p` that decryption divides by, and what the corrections of a switching key were before
-//!   the chosen digits' weights went into them, which would tell the subset;
-//! - of ciphertexts: residues modulo `p`, and the coefficients and noise that encryption in CNT draws, which follow from them afterwards.
+//! - of private keys and those of a ladder's rungs: `p`, `q_0`, the reciprocals `2^k / p` that
+//!   recryption and switching keys hide in their fractions, the powers of two modulo `p` that
+//!   decryption divides by, and what the corrections of a switching key were before the chosen
+//!   digits' weights went into them, which would tell the subset;
+//! - of ciphertexts: residues modulo `p`, and the coefficients and noise that encryption in CNT
+//!   draws, which follow from them afterwards.
 //!
-//! Engines are run through keys made, read, written and refused, recryption keys and ladders made, encryption by anybody and by the
-//! owner, and decryption.
+//! Engines are run through keys made, read, written and refused, recryption keys and ladders made,
+//! encryption by anybody and by the owner, and decryption.
 //!
-//! Not covered: the search for primes, whose crates leave copies (SECURITY.md says so): while keys are made, what their primes are is not
-//! looked for; single bits of a message or of a subset; super-size products in CMNT's encryption,
-//! which docs/explanation/dghv.md says are not wiped;
-//! the stack and the registers; memory that is never freed.
+//! Not covered: the search for primes, whose crates leave copies (SECURITY.md says so): while keys
+//! are made, what their primes are is not looked for; single bits of a message or of a subset;
+//! super-size products in CMNT's encryption, which docs/explanation/dghv.md says are not wiped; the
+//! stack and the registers; memory that is never freed.
 
 #[path = "all/reference/mod.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -200,7 +202,8 @@ fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
         if noise.significant_bits() > parameters.lengths().key_noise {
             chosen += 1;
             let before: Integer = correction + &weight;
-            // Where the correction was below the weight, `p` was added. Above the weight's limbs all is as in the correction itself.
+            // Where the correction was below the weight, `p` was added. Above the weight's limbs
+            // all is as in the correction itself.
             let low = |number: Integer| number.keep_bits(weight.significant_bits() / 64 * 64);
             hidden.number("a correction without its weight", &low(before.clone()));
             hidden.number("a correction without its weight", &low(before - &prime));
@@ -209,7 +212,8 @@ fn weightless(hidden: &mut Hidden, secret: &PrivateKey, key: &SwitchingKey) {
     assert_eq!(chosen, 15, "one of each block");
 }
 
-/// Coefficients and noise of an encryption in CNT, where a single element's noise, or its lack, gives them away to the key's owner.
+/// Coefficients and noise of an encryption in CNT, where a single element's noise, or its lack,
+/// gives them away to the key's owner.
 fn drawn_by_encryption(engine: Engine, leaks: &mut Vec<String>) {
     let lengths = Lengths { elements: 1, secret: 1600, ..LENGTHS };
     for coefficient in [64, 200, 700] {

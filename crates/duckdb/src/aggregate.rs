@@ -1,6 +1,7 @@
 //! The aggregates as DuckDB gets them: `he_sum`, and `he_avg`, which counts besides.
 //!
-//! Both keep the same state, a total with its number of rows, and differ in what they write in the end.
+//! Both keep the same state, a total with its number of rows, and differ in what they write in the
+//! end.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -81,7 +82,8 @@ impl Outcome {
         }
         let mut names = [c"sum".as_ptr(), c"count".as_ptr()];
         let mut kinds = [Type::Blob.create(), Type::BigInt.create()];
-        // SAFETY: both arrays have two members and live; DuckDB copies them, and the members' types are given back.
+        // SAFETY: both arrays have two members and live; DuckDB copies them, and the members' types
+        // are given back.
         unsafe {
             let kind = ffi::duckdb_create_struct_type(kinds.as_mut_ptr(), names.as_mut_ptr(), 2);
             kinds.iter_mut().for_each(|kind| ffi::duckdb_destroy_logical_type(kind));
@@ -93,7 +95,8 @@ impl Outcome {
 /// The aggregate that a callback is called for.
 ///
 /// # Safety
-/// `info` must be what DuckDB gives to a callback of a function registered above; the result lives as long as it.
+/// `info` must be what DuckDB gives to a callback of a function registered above; the result lives
+/// as long as it.
 unsafe fn aggregate<'a>(info: ffi::duckdb_function_info) -> &'a Aggregate {
     // SAFETY: that is the function's extra information.
     unsafe { &*ffi::duckdb_aggregate_function_get_extra_info(info).cast::<Aggregate>() }
@@ -144,7 +147,8 @@ impl Slots {
             }
         }
         for (&slot, total) in self.slots.iter().zip(addends.totals()?) {
-            // SAFETY: the caller's promise; the slots differ, and nothing borrows from them any more.
+            // SAFETY: the caller's promise; the slots differ, and nothing borrows from them any
+            // more.
             unsafe { *slot = total.map(Box::new) };
         }
         Ok(())
@@ -221,7 +225,8 @@ unsafe extern "C" fn finalize(
     count: ffi::idx_t,
     offset: ffi::idx_t,
 ) {
-    // SAFETY: the states live and are only read; the vector has the type that the function is registered with.
+    // SAFETY: the states live and are only read; the vector has the type that the function is
+    // registered with.
     unsafe {
         let function = aggregate(info);
         let run = || {

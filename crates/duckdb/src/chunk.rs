@@ -35,7 +35,8 @@ pub(crate) struct Output<'a> {
 
 impl Chunk<'_> {
     /// # Safety
-    /// `raw` must be a chunk of flat vectors, as DuckDB hands to functions, that outlives the result.
+    /// `raw` must be a chunk of flat vectors, as DuckDB hands to functions, that outlives the
+    /// result.
     pub(crate) unsafe fn new(raw: ffi::duckdb_data_chunk) -> Self {
         // SAFETY: the caller's promise.
         let (rows, columns) =
@@ -84,8 +85,9 @@ impl<'a> Column<'a> {
         if !self.is_valid(row) {
             return None;
         }
-        // SAFETY: the column is one of such values, of which `row` is one that is valid: its union holds the bytes
-        // themselves if they are few, or else points at them, and they live as long as the chunk.
+        // SAFETY: the column is one of such values, of which `row` is one that is valid: its union
+        // holds the bytes themselves if they are few, or else points at them, and they live as long
+        // as the chunk.
         unsafe {
             let value = &*self.data.cast::<ffi::duckdb_string_t>().add(row);
             let length = value.value.inlined.length;

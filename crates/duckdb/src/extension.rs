@@ -15,7 +15,8 @@ use crate::keys::Keys;
 use crate::register::{Body, Registrar, Scalar, Type, guarded};
 use crate::whole::bfv_decrypt;
 
-/// The version of the C API whose stable functions are used; older ones of DuckDB refuse to load the extension.
+/// The version of the C API whose stable functions are used; older ones of DuckDB refuse to load
+/// the extension.
 const API_VERSION: &str = "v1.5.6";
 
 use Type::{BigInt, Blob, Boolean, Double, HugeInt, Integer, SmallInt, TinyInt, Varchar};
@@ -46,7 +47,8 @@ const SUMS: [&[Type]; 12] = {
     all
 };
 
-/// A ciphertext and a factor. That of DOUBLE, which DuckDB takes for DECIMAL and FLOAT as well, is there to be rejected by name.
+/// A ciphertext and a factor. That of DOUBLE, which DuckDB takes for DECIMAL and FLOAT as well, is
+/// there to be rejected by name.
 const PRODUCTS: [&[Type]; 14] = {
     let mut all: [&[Type]; 14] = [&[Blob, Boolean]; 14];
     all[1] = &[Blob, Boolean, Varchar];
@@ -122,7 +124,8 @@ pub unsafe extern "C" fn hearith_init_c_api(
     access: *const ffi::duckdb_extension_access,
 ) -> bool {
     let mut done = false;
-    // SAFETY: DuckDB's promise; the table of functions is filled before the first of them is called.
+    // SAFETY: DuckDB's promise; the table of functions is filled before the first of them is
+    // called.
     unsafe {
         let set_error = (*access).set_error;
         let run = || {

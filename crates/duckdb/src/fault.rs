@@ -101,7 +101,8 @@ pub(crate) enum Fault {
     Panic(String),
 }
 
-/// How to find values that are no ciphertexts. Errors show none of them: what is no ciphertext may be a plaintext.
+/// How to find values that are no ciphertexts. Errors show none of them: what is no ciphertext may
+/// be a plaintext.
 const FIND: &str = "rows with he_key_id(...) IS NULL hold no ciphertext";
 
 fn list(keys: &[KeyId]) -> String {

@@ -75,8 +75,8 @@ fn write(ciphertexts: &Ciphertexts, rows: &[usize], output: &mut Output<'_>) {
     }
 }
 
-/// `he_add(a, b [, key])`, where `b` is a ciphertext or an integer. Not randomised anew: whoever has both `a` and its sum with an
-/// integer can read that.
+/// `he_add(a, b [, key])`, where `b` is a ciphertext or an integer. Not randomised anew: whoever
+/// has both `a` and its sum with an integer can read that.
 pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
@@ -98,8 +98,9 @@ fn integers(column: &Column<'_>, rows: &[usize]) -> Zeroizing<Vec<i128>> {
     found
 }
 
-/// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values. Not randomised anew: queries add up
-/// products, and say themselves what leaves the database. `k` is a whole number or a BOOLEAN; others are named in an error.
+/// `he_multiply(c, k [, key])`; the time depends on the type of `k`, not on its values. Not
+/// randomised anew: queries add up products, and say themselves what leaves the database. `k` is a
+/// whole number or a BOOLEAN; others are named in an error.
 pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
     let key = key_argument(keys, chunk, 2)?;
     let rows = present(chunk, 2, output);
@@ -149,7 +150,8 @@ pub(crate) fn key_id(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) ->
     Ok(())
 }
 
-/// `he_load_key(path)`, or the JSON Web Key itself. A private key is rejected: nothing here needs one.
+/// `he_load_key(path)`, or the JSON Web Key itself. A private key is rejected: nothing here needs
+/// one.
 pub(crate) fn load_key(
     keys: &Keys,
     context: &Context,

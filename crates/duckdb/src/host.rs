@@ -1,5 +1,5 @@
-//! What a query may ask of DuckDB: its settings, and files by its own file system, which keeps to what the database
-//! allows (`enable_external_access`, remote paths).
+//! What a query may ask of DuckDB: its settings, and files by its own file system, which keeps to
+//! what the database allows (`enable_external_access`, remote paths).
 
 use std::ffi::{CStr, CString};
 use std::io::{self, Read};
@@ -13,7 +13,8 @@ use crate::fault::Fault;
 /// The connection that a query runs on.
 pub(crate) struct Context(ffi::duckdb_client_context);
 
-// SAFETY: a handle of DuckDB's connection, whose settings and file system may be asked from any thread of a query.
+// SAFETY: a handle of DuckDB's connection, whose settings and file system may be asked from any
+// thread of a query.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}

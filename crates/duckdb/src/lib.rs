@@ -16,24 +16,28 @@
 //! | `he_bfv_sum(file, key := 'public.json', ...)` | table function: totals of the columns that are encrypted whole in a Parquet file |
 //! | `he_bfv_decrypt(t)` | the integer of such a total, with the private key file named in `hearith_private_key` |
 //!
-//! `he_bfv_sum` takes `by := ['column', ...]` (groups), `weight := 'column'` (each number times that integer) and `condition :=
-//! 'year > 2020'` on plain columns, as `hearith sum --where` does. Whoever decrypts its totals sees the numbers alone. The file is
-//! one of this machine.
+//! `he_bfv_sum` takes `by := ['column', ...]` (groups), `weight := 'column'` (each number times
+//! that integer) and `condition := 'year > 2020'` on plain columns, as `hearith sum --where` does.
+//! Whoever decrypts its totals sees the numbers alone. The file is one of this machine.
 //!
-//! A ciphertext is a `BLOB` as `hearith encrypt` writes it, big-endian, and does not say whose it is. While one key
-//! is loaded it is the one meant; with several loaded, the functions that compute take the key's id as one more
-//! argument, and refuse to guess without it. A key is loaded for all connections of the database until it closes.
+//! A ciphertext is a `BLOB` as `hearith encrypt` writes it, big-endian, and does not say whose it
+//! is. While one key is loaded it is the one meant; with several loaded, the functions that compute
+//! take the key's id as one more argument, and refuse to guess without it. A key is loaded for all
+//! connections of the database until it closes.
 //!
-//! `he_sum`, `he_add` and `he_multiply` draw no random numbers: whoever has the ciphertexts that went in can tell what a result is
-//! of, the sum of one row is that row's own ciphertext, and a small factor is found by trying. `he_rerandomise` hides it.
+//! `he_sum`, `he_add` and `he_multiply` draw no random numbers: whoever has the ciphertexts that
+//! went in can tell what a result is of, the sum of one row is that row's own ciphertext, and a
+//! small factor is found by trying. `he_rerandomise` hides it.
 //!
-//! Every ciphertext that enters is checked to have the key's length and to lie in `[1, n^2)`. Whether it is coprime to
-//! `n` is checked where that costs nothing a row: of each sum when it is finished (a product of numbers is coprime to `n`
-//! only if all of them are) and of whatever is decrypted. `he_multiply` by a negative number fails on its own account.
+//! Every ciphertext that enters is checked to have the key's length and to lie in `[1, n^2)`.
+//! Whether it is coprime to `n` is checked where that costs nothing a row: of each sum when it is
+//! finished (a product of numbers is coprime to `n` only if all of them are) and of whatever is
+//! decrypted. `he_multiply` by a negative number fails on its own account.
 //!
-//! `he_sum` keeps one ciphertext a group and thread, whatever the number of rows. It works on DuckDB's threads and leaves
-//! their number to DuckDB; the other functions spread each vector of rows over all cores (`RAYON_NUM_THREADS` bounds them), on
-//! threads that each process has of its own: a forked child that opens a database works as its parent does.
+//! `he_sum` keeps one ciphertext a group and thread, whatever the number of rows. It works on
+//! DuckDB's threads and leaves their number to DuckDB; the other functions spread each vector of
+//! rows over all cores (`RAYON_NUM_THREADS` bounds them), on threads that each process has of its
+//! own: a forked child that opens a database works as its parent does.
 //!
 //! Built against the stable part of DuckDB's C API 1.5.6: loads into that version and later ones.
 

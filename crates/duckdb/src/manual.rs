@@ -1,7 +1,7 @@
 //! `he_functions()`: what every function does, as a table.
 //!
-//! DuckDB's C interface gives functions no comments for `duckdb_functions()`, and `COMMENT ON` refuses what extensions register, so
-//! the extension brings a table of its own.
+//! DuckDB's C interface gives functions no comments for `duckdb_functions()`, and `COMMENT ON`
+//! refuses what extensions register, so the extension brings a table of its own.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -110,7 +110,8 @@ impl Registrar {
 /// DuckDB calls this when a query with the table is bound.
 unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
     for name in COLUMNS {
-        // SAFETY: the call's information lives; the type is made here and given back; DuckDB copies the name.
+        // SAFETY: the call's information lives; the type is made here and given back; DuckDB copies
+        // the name.
         unsafe {
             let mut kind = Type::Varchar.create();
             ffi::duckdb_bind_add_result_column(info, name.as_ptr(), kind);
@@ -134,7 +135,8 @@ unsafe extern "C" fn init(info: ffi::duckdb_init_info) {
 /// # Safety
 /// DuckDB calls this with a chunk of the columns above to be filled.
 unsafe extern "C" fn fill(info: ffi::duckdb_function_info, output: ffi::duckdb_data_chunk) {
-    // SAFETY: the query's data are the number that `init` made; the chunk has room for 2048 rows of each column.
+    // SAFETY: the query's data are the number that `init` made; the chunk has room for 2048 rows of
+    // each column.
     unsafe {
         let run = || {
             let next = &*ffi::duckdb_function_get_init_data(info).cast::<AtomicUsize>();

@@ -1,4 +1,5 @@
-//! Functions and settings as DuckDB gets them: registration, and the callbacks that lead to the functions.
+//! Functions and settings as DuckDB gets them: registration, and the callbacks that lead to the
+//! functions.
 //!
 //! Every callback catches panics: none unwinds into DuckDB.
 
@@ -107,7 +108,8 @@ impl Registrar {
     }
 
     fn named_scalar(&self, name: &'static CStr, keys: &Keys, scalar: Scalar<'_>) -> Result<(), Fault> {
-        // SAFETY: every handle is made here and given back once; a boxed function goes to each overload, which drops it.
+        // SAFETY: every handle is made here and given back once; a boxed function goes to each
+        // overload, which drops it.
         let state = unsafe {
             let mut set = ffi::duckdb_create_scalar_function_set(name.as_ptr());
             for parameters in scalar.overloads {
@@ -210,8 +212,9 @@ fn reason(panic: &(dyn Any + Send)) -> String {
 /// # Safety
 /// DuckDB calls this with what belongs to one call of a function registered above.
 unsafe extern "C" fn call(info: ffi::duckdb_function_info, chunk: ffi::duckdb_data_chunk, output: ffi::duckdb_vector) {
-    // SAFETY: the extra information is a `Function`, a context's function has an initial state that is a `Context`, a
-    // private one's bind data are an `Arc<PrivateKey>`; chunk and output live as long as the call.
+    // SAFETY: the extra information is a `Function`, a context's function has an initial state that
+    // is a `Context`, a private one's bind data are an `Arc<PrivateKey>`; chunk and output live as
+    // long as the call.
     unsafe {
         let function = &*ffi::duckdb_scalar_function_get_extra_info(info).cast::<Function>();
         let run = || {

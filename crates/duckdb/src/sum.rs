@@ -1,4 +1,5 @@
-//! Totals of groups, as an aggregate keeps them: one ciphertext each, without the rows that went in.
+//! Totals of groups, as an aggregate keeps them: one ciphertext each, without the rows that went
+//! in.
 
 use std::cell::OnceCell;
 
@@ -95,13 +96,15 @@ pub(crate) fn operation(key: &PublicKey, error: Error) -> Fault {
     }
 }
 
-/// Runs a batch operation on this thread alone: DuckDB calls an aggregate on as many threads as it is meant to use.
+/// Runs a batch operation on this thread alone: DuckDB calls an aggregate on as many threads as it
+/// is meant to use.
 fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
     thread_local! {
         static POOL: OnceCell<Option<ThreadPool>> = const { OnceCell::new() };
     }
     POOL.with(|pool| {
-        // A thread that belongs to another pool cannot be one of its own; that pool does the work then.
+        // A thread that belongs to another pool cannot be one of its own; that pool does the work
+        // then.
         let pool = pool.get_or_init(|| ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().ok());
         match pool {
             Some(pool) => pool.install(operation),

@@ -1,4 +1,5 @@
-//! The table function `he_bfv_sum` as DuckDB gets it: its registration, and the callbacks that lead to [`Sum`].
+//! The table function `he_bfv_sum` as DuckDB gets it: its registration, and the callbacks that lead
+//! to [`Sum`].
 
 use std::ffi::{CStr, CString};
 use std::sync::{Mutex, PoisonError};
@@ -55,7 +56,8 @@ impl Registrar {
 /// # Safety
 /// DuckDB calls this with what belongs to one query of the function registered above.
 unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
-    // SAFETY: the extra information are `Keys`; the context, the arguments and the types are ours to give back.
+    // SAFETY: the extra information are `Keys`; the context, the arguments and the types are ours
+    // to give back.
     unsafe {
         let run = || {
             let keys = &*ffi::duckdb_bind_get_extra_info(info).cast::<Keys>();

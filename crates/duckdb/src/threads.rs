@@ -1,7 +1,8 @@
 //! The pool of threads that scalar and table functions run on.
 //!
-//! A pool does not survive `fork`: the child has its memory but none of its threads, and would wait for them for ever. So each
-//! process has its own. No lock guards it: one that another thread held at the time of the fork would stay closed.
+//! A pool does not survive `fork`: the child has its memory but none of its threads, and would wait
+//! for them for ever. So each process has its own. No lock guards it: one that another thread held
+//! at the time of the fork would stay closed.
 
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
@@ -23,7 +24,8 @@ static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
 pub(crate) fn spread<T: Send>(function: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     /// What DuckDB lends for the time of a callback: handles and vectors of no particular thread.
     struct Lent<F>(F);
-    // SAFETY: DuckDB's C interface keeps nothing by thread, and the thread that it lent them to does not use them meanwhile.
+    // SAFETY: DuckDB's C interface keeps nothing by thread, and the thread that it lent them to
+    // does not use them meanwhile.
     unsafe impl<F> Send for Lent<F> {}
     impl<T, F: FnOnce() -> T> Lent<F> {
         fn run(self) -> T {
@@ -45,7 +47,8 @@ fn pool() -> Result<&'static ThreadPool, Fault> {
         let threads = threads.map_err(|_| Fault::Host("threads"))?;
         let new = Box::into_raw(Box::new(Pool { process: Process::current(), threads }));
         match POOL.compare_exchange(there, new, AcqRel, Acquire) {
-            // SAFETY: as above. The parent's pool is left as it is: there are no threads here to end.
+            // SAFETY: as above. The parent's pool is left as it is: there are no threads here to
+            // end.
             Ok(_) => return Ok(unsafe { &(*new).threads }),
             // SAFETY: made above, and seen by nobody.
             Err(_) => drop(unsafe { Box::from_raw(new) }),

@@ -1,4 +1,5 @@
-//! Sums of columns that are encrypted whole, by BFV: `he_bfv_sum` over a file of theirs, and `he_bfv_decrypt`.
+//! Sums of columns that are encrypted whole, by BFV: `he_bfv_sum` over a file of theirs, and
+//! `he_bfv_decrypt`.
 
 use std::ffi::CStr;
 use std::fs;
@@ -105,9 +106,11 @@ fn add(
     totals.end()
 }
 
-/// The files that a pattern stands for, in ascending order; a name without `*`, `?` and `[` is a file's own.
+/// The files that a pattern stands for, in ascending order; a name without `*`, `?` and `[` is a
+/// file's own.
 ///
-/// Where the database keeps sessions from files, nothing is looked for: whether there is a file would show.
+/// Where the database keeps sessions from files, nothing is looked for: whether there is a file
+/// would show.
 fn matching(context: &Context, path: String) -> Result<Vec<String>, Fault> {
     if !path.contains(['*', '?', '[']) || !context.is_on(EXTERNAL_ACCESS) {
         return Ok(vec![path]);

@@ -1,11 +1,12 @@
 //! Load on an election's server, for `bench/python/election_server.py`.
 //!
-//! `load prepare FOLDER VOTERS`: an election of ten candidates under a key of 2048 bits, and a ballot of every voter, into a new folder.
-//! `load serve FOLDER STORE`: a server of that election, until its input ends; says where.
-//! `load begin FOLDER URL`: all that comes before ballots.
-//! `load cast FOLDER URL CLIENTS FIRST COUNT`: ballots from number FIRST on, by clients that each wait for their receipt.
-//! `load read URL CLIENTS SECONDS`: clients that ask without pause for the overview, the voters, and what was added to the board.
-//! What it prints are names and numbers, a line each; latencies in milliseconds.
+//! `load prepare FOLDER VOTERS`: an election of ten candidates under a key of 2048 bits, and a
+//! ballot of every voter, into a new folder. `load serve FOLDER STORE`: a server of that election,
+//! until its input ends; says where. `load begin FOLDER URL`: all that comes before ballots.
+//! `load cast FOLDER URL CLIENTS FIRST COUNT`: ballots from number FIRST on, by clients that each
+//! wait for their receipt. `load read URL CLIENTS SECONDS`: clients that ask without pause for the
+//! overview, the voters, and what was added to the board. What it prints are names and numbers, a
+//! line each; latencies in milliseconds.
 
 use std::error::Error;
 use std::fs;

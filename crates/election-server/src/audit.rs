@@ -1,7 +1,9 @@
-//! The audit log: what the server did and when, a line of JSON for each event, and nothing of what anybody voted.
+//! The audit log: what the server did and when, a line of JSON for each event, and nothing of what
+//! anybody voted.
 //!
-//! It names entries by their index, refusals by their code, and voters who signed what was refused. It holds no ciphertext, no proof, no
-//! tracker and no address of a client, so that it tells nobody more than the board does, but for refusals.
+//! It names entries by their index, refusals by their code, and voters who signed what was refused.
+//! It holds no ciphertext, no proof, no tracker and no address of a client, so that it tells nobody
+//! more than the board does, but for refusals.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -20,7 +22,8 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    /// A log in a file, which is made when it is missing and read by its owner alone; what is there is kept.
+    /// A log in a file, which is made when it is missing and read by its owner alone; what is there
+    /// is kept.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         Ok(Self { file: Some(Mutex::new(file)) })

@@ -1,4 +1,5 @@
-//! Backups: the record itself, out of a store and into one. Nothing else in a store is worth keeping, since it is made from the record.
+//! Backups: the record itself, out of a store and into one. Nothing else in a store is worth
+//! keeping, since it is made from the record.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -42,8 +43,9 @@ pub enum Error {
     Record(#[from] hearith_election::Error),
 }
 
-/// Writes the record of a store into a folder, and says how many entries it has. What an earlier backup of the same board left there is
-/// gone on with; files appear when they are complete and on disk.
+/// Writes the record of a store into a folder, and says how many entries it has. What an earlier
+/// backup of the same board left there is gone on with; files appear when they are complete and on
+/// disk.
 ///
 /// # Errors
 /// The store fails or is empty; a file cannot be written, or is of another board.
@@ -68,9 +70,9 @@ pub async fn backup(store: &Store, folder: &Path) -> Result<u64, Error> {
     Ok(size)
 }
 
-/// Removes the heads of a store that go back in time, as few as possible, and signs a head of all entries if the last was
-/// among them. Earlier versions signed what the clock showed. Returns how many it removed. No server may run over the
-/// store.
+/// Removes the heads of a store that go back in time, as few as possible, and signs a head of all
+/// entries if the last was among them. Earlier versions signed what the clock showed. Returns how
+/// many it removed. No server may run over the store.
 ///
 /// # Errors
 /// The store fails, is empty, or has another board than this key's.
@@ -101,11 +103,12 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     written().map_err(|error| Error::Write(path.to_owned(), error))
 }
 
-/// Puts a record into an empty store, all of it or nothing, after everything in it was verified. `progress` is told how many bytes were.
+/// Puts a record into an empty store, all of it or nothing, after everything in it was verified.
+/// `progress` is told how many bytes were.
 ///
 /// # Errors
-/// The record is not right or cannot be read, or lacks what the head beside the store is of; the store fails, or has a
-/// board.
+/// The record is not right or cannot be read, or lacks what the head beside the store is of; the
+/// store fails, or has a board.
 pub async fn restore(
     store: &Store,
     record: &dyn Source,

@@ -87,7 +87,8 @@ pub struct Election {
 /// An entry that a tracker leads to.
 #[derive(Debug, Deserialize)]
 pub struct Tracked {
-    /// Whether it is a ballot that counts: the server's word, which a verifier of the record computes and nobody should believe.
+    /// Whether it is a ballot that counts: the server's word, which a verifier of the record
+    /// computes and nobody should believe.
     pub counts: bool,
     /// The line of the board.
     pub entry: Box<RawValue>,
@@ -110,7 +111,8 @@ struct Refused {
 }
 
 impl Client {
-    /// A server at a URL, believed if its certificate leads to a root in `ca` (PEM), else to one of the system's.
+    /// A server at a URL, believed if its certificate leads to a root in `ca` (PEM), else to one of
+    /// the system's.
     ///
     /// # Errors
     /// The URL or the roots are not usable.
@@ -157,7 +159,8 @@ impl Client {
         self.get_json(&format!("api/ballots/{tracker}"))
     }
 
-    /// Sends what somebody signed, and gives the server's receipt: its text. What is on the board already gives its receipt again.
+    /// Sends what somebody signed, and gives the server's receipt: its text. What is on the board
+    /// already gives its receipt again.
     ///
     /// # Errors
     /// The server is not to be had, or refuses.
@@ -219,7 +222,8 @@ impl Client {
     }
 }
 
-/// The record as a server shows it at a time, to be verified without being kept: as far as the newest head goes that was there then.
+/// The record as a server shows it at a time, to be verified without being kept: as far as the
+/// newest head goes that was there then.
 #[derive(Debug)]
 pub struct Record {
     client: Client,

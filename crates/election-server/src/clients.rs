@@ -1,8 +1,9 @@
 //! Who asks: the address at the other end, or the client that a trusted proxy there names.
 //!
-//! Every proxy adds the address that it was asked from at the end of a header. What a client says of itself comes before,
-//! so names are believed from the end on, as far as trusted proxies gave them. Only one header is read: proxies pass on
-//! what they do not know, and a client could fill the other one in.
+//! Every proxy adds the address that it was asked from at the end of a header. What a client says
+//! of itself comes before, so names are believed from the end on, as far as trusted proxies gave
+//! them. Only one header is read: proxies pass on what they do not know, and a client could fill
+//! the other one in.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -29,7 +30,8 @@ pub struct Proxies {
 }
 
 impl Proxies {
-    /// Who asks, given the address at the other end. A name that cannot be read counts as the proxy that gave it.
+    /// Who asks, given the address at the other end. A name that cannot be read counts as the proxy
+    /// that gave it.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         let mut names = self.names(headers).into_iter().rev();
@@ -62,7 +64,8 @@ fn listed(line: &str) -> Vec<Option<IpAddr>> {
     line.split(',').map(|name| address(name.trim())).collect()
 }
 
-/// The addresses of a line of `Forwarded`. Quotes that do not end are a client's, around what a proxy added.
+/// The addresses of a line of `Forwarded`. Quotes that do not end are a client's, around what a
+/// proxy added.
 fn elements(line: &str) -> Vec<Option<IpAddr>> {
     match split(line, ',') {
         Some(elements) => elements.into_iter().map(of_forwarded).collect(),
@@ -70,7 +73,8 @@ fn elements(line: &str) -> Vec<Option<IpAddr>> {
     }
 }
 
-/// The parts of a text between separators that stand outside of quotes; none if a quote does not end.
+/// The parts of a text between separators that stand outside of quotes; none if a quote does not
+/// end.
 fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut quoted, mut escaped) = (false, false);
     let parts = text.split(|character: char| {

@@ -1,8 +1,9 @@
 //! Where entries are handed in: read, verified in batches, entered, acknowledged.
 //!
-//! Two stages work at the same time. The first takes whatever has come while it was busy, so that batches grow with the load: it reads,
-//! checks signatures and rules, and verifies proofs, on all cores. The second enters what passed. Nobody gets a receipt before the entry is
-//! on disk; whoever got none may send the same again, and gets the receipt of the one entry that there is.
+//! Two stages work at the same time. The first takes whatever has come while it was busy, so that
+//! batches grow with the load: it reads, checks signatures and rules, and verifies proofs, on all
+//! cores. The second enters what passed. Nobody gets a receipt before the entry is on disk; whoever
+//! got none may send the same again, and gets the receipt of the one entry that there is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -187,7 +188,8 @@ async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Sent>, passed: mps
     let mut batch = Vec::new();
     while sent.recv_many(&mut batch, work.limits.batch.max(1)).await > 0 {
         let batch = std::mem::take(&mut batch);
-        // What others entered may allow what is unknown here. If the store fails, entering will say so.
+        // What others entered may allow what is unknown here. If the store fails, entering will say
+        // so.
         if let Err(error) = work.ledger.catch_up().await {
             work.note_failure(&error);
         }
@@ -340,7 +342,8 @@ impl Work {
         Ok(())
     }
 
-    /// Those that are right of tallies, which are about all ballots on the board, and everything else.
+    /// Those that are right of tallies, which are about all ballots on the board, and everything
+    /// else.
     async fn check_tallies(&self, batch: Vec<Passed>) -> Vec<Passed> {
         let mut right = Vec::with_capacity(batch.len());
         for one in batch {
@@ -364,7 +367,8 @@ impl Work {
         right
     }
 
-    /// Enters notices that can stand side by side, and answers. A store that fails is tried again for a while.
+    /// Enters notices that can stand side by side, and answers. A store that fails is tried again
+    /// for a while.
     async fn enter(&self, group: Vec<Passed>) {
         let (started, mut pause) = (Instant::now(), PAUSES.0);
         let notices: Vec<&Notice> = group.iter().map(|one| &one.notice).collect();
@@ -411,7 +415,8 @@ impl Work {
         }
     }
 
-    /// Folds what others entered, signs a head if nobody has, and begins or ends the vote if its date has come.
+    /// Folds what others entered, signs a head if nobody has, and begins or ends the vote if its
+    /// date has come.
     async fn keep_up(&self) {
         let kept = async {
             self.ledger.catch_up().await?;

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use hearith_election::{Ballot, Body, Notice};
 
-/// Parts a batch, in its order, into groups of notices that can stand side by side: ballots and challenges of different voters with
-/// different ciphertexts, or one notice of another kind. So each can be checked against what was entered before its group.
+/// Parts a batch, in its order, into groups of notices that can stand side by side: ballots and
+/// challenges of different voters with different ciphertexts, or one notice of another kind. So
+/// each can be checked against what was entered before its group.
 pub(crate) fn groups<T>(batch: Vec<T>, notice: impl Fn(&T) -> &Notice) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     // What is in the last group; nothing may join one of another kind.

@@ -95,7 +95,8 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValu
 /// First parts of the server's own addresses. Another port serves the metrics.
 pub(crate) const OWN: [&str; 4] = ["api", "health", "metrics", "record"];
 
-/// The addresses of several elections: below `/NAME/` those of the others, and all else of the first.
+/// The addresses of several elections: below `/NAME/` those of the others, and all else of the
+/// first.
 pub(crate) fn all(first: Router, others: HashMap<String, Router>) -> Router {
     if others.is_empty() {
         return first;
@@ -126,7 +127,8 @@ fn parts(path: &str) -> (&str, &str) {
     path.find('/').map_or((path, ""), |slash| path.split_at(slash))
 }
 
-/// Rejects unknown addresses that begin as the server's own do: programs must not get a page as the answer.
+/// Rejects unknown addresses that begin as the server's own do: programs must not get a page as the
+/// answer.
 async fn not_a_page(request: Request, next: Next) -> Response {
     let first = request.uri().path().split('/').find(|part| !part.is_empty()).unwrap_or_default();
     if OWN.iter().any(|own| own.eq_ignore_ascii_case(first)) {
@@ -141,8 +143,8 @@ async fn revalidated(mut response: Response) -> Response {
     response
 }
 
-/// Whose request it is, and whether there are not too many; a body must come in time. A request is in work until its
-/// answer was taken.
+/// Whose request it is, and whether there are not too many; a body must come in time. A request is
+/// in work until its answer was taken.
 async fn admit(State(shop): State<Arc<Shop>>, request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0);
     let whose = household(shop.proxies.client(peer, request.headers()));
@@ -293,7 +295,8 @@ async fn voters(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryR
     Ok(fresh(StatusCode::OK, json!({ "next": next, "voters": voters }).to_string()))
 }
 
-/// Entries that list voters, in elections whose list is changed while voting goes on and its board is long.
+/// Entries that list voters, in elections whose list is changed while voting goes on and its board
+/// is long.
 async fn lists(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryRejection>) -> Answer {
     let Ok(Query(From { from })) = query else {
         return Err(Refusal::new(Reason::BadRequest, "from is a number"));
@@ -329,7 +332,8 @@ async fn heads(State(shop): State<Arc<Shop>>, headers: HeaderMap) -> Answer {
     Ok(([(header::CONTENT_TYPE, "application/jsonl"), (header::CACHE_CONTROL, "no-cache")], heads).into_response())
 }
 
-/// A file of lines: whole, not at all where the reader has it, or from a byte on where the reader has what is before.
+/// A file of lines: whole, not at all where the reader has it, or from a byte on where the reader
+/// has what is before.
 fn lines(headers: &HeaderMap, file: File) -> Response {
     let tag = format!("\"{}\"", file.lines);
     let has = headers.get(header::IF_NONE_MATCH).is_some_and(|tags| tags.as_bytes() == tag.as_bytes());

@@ -1,5 +1,5 @@
-//! The newest head that readers may have been shown, in a file beside the store. A store with fewer entries is an older
-//! backup: with it the board would contradict what it signed.
+//! The newest head that readers may have been shown, in a file beside the store. A store with fewer
+//! entries is an older backup: with it the board would contradict what it signed.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ impl LastHead {
         &self.0
     }
 
-    /// The head in the file; none if there is no file, or an empty one, as a failure of power can leave.
+    /// The head in the file; none if there is no file, or an empty one, as a failure of power can
+    /// leave.
     ///
     /// # Errors
     /// The file cannot be read, or is no head.
@@ -35,8 +36,8 @@ impl LastHead {
         }
     }
 
-    /// Puts a head into the file: all of it, or what was there stays. It is not waited for until it is on disk: the head
-    /// before is good enough, as the store has no less.
+    /// Puts a head into the file: all of it, or what was there stays. It is not waited for until it
+    /// is on disk: the head before is good enough, as the store has no less.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,7 +1,9 @@
-//! The board as a server has it: the store's lines, folded. Every server over one store comes to the same.
+//! The board as a server has it: the store's lines, folded. Every server over one store comes to
+//! the same.
 //!
-//! What is appended is checked once more inside the transaction that appends it, after what others appended; it is folded when it is on
-//! disk, so that a transaction that fails leaves nothing to undo. Whoever reads sees what was, or what is, but nothing between.
+//! What is appended is checked once more inside the transaction that appends it, after what others
+//! appended; it is folded when it is on disk, so that a transaction that fails leaves nothing to
+//! undo. Whoever reads sees what was, or what is, but nothing between.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -109,8 +111,8 @@ impl std::fmt::Debug for Ledger {
 }
 
 impl Ledger {
-    /// Folds what is in a store, whose board signs with this key. What it signed last is read and kept in a file, if one
-    /// is named.
+    /// Folds what is in a store, whose board signs with this key. What it signed last is read and
+    /// kept in a file, if one is named.
     pub(crate) async fn open(
         store: Store,
         signer: Signer,
@@ -278,11 +280,13 @@ impl Ledger {
         Ok(found.filter(|(_, line)| is_of(line, notice)).map(|(index, line)| Entered { index, line }))
     }
 
-    /// Enters notices that can stand side by side: ballots and challenges of different voters, or one of another kind; or none, and signs a
-    /// head. What the rules do not allow any more is refused one by one; of the others each is on disk, or none is.
+    /// Enters notices that can stand side by side: ballots and challenges of different voters, or
+    /// one of another kind; or none, and signs a head. What the rules do not allow any more is
+    /// refused one by one; of the others each is on disk, or none is.
     ///
     /// # Errors
-    /// The store fails. Whether it did before or after it wrote is not known; the next attempt finds out.
+    /// The store fails. Whether it did before or after it wrote is not known; the next attempt
+    /// finds out.
     pub(crate) async fn enter(&self, notices: &[&Notice]) -> Result<Vec<Result<Entered, ErrorKind>>, Error> {
         let mut append = self.store.append().await?;
         loop {
@@ -293,8 +297,8 @@ impl Ledger {
             }
             self.follow(first, lines)?;
         }
-        // No head's time is before the newest head's, which another server signed perhaps, or this one before its clock
-        // was set back. By the same time the election's dates are judged.
+        // No head's time is before the newest head's, which another server signed perhaps, or this
+        // one before its clock was set back. By the same time the election's dates are judged.
         let newest = append.newest_head().await?.and_then(|line| Head::from_line(&line).ok());
         let time = now_after(newest.as_ref().map(|head| head.time.as_str()));
         let mut board = self.read().board.clone();
@@ -397,8 +401,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes the heads that go back in time, as few as possible, and signs a head of all entries if the last was
-    /// among them. Returns how many it removed.
+    /// Removes the heads that go back in time, as few as possible, and signs a head of all entries
+    /// if the last was among them. Returns how many it removed.
     ///
     /// # Errors
     /// The store fails.

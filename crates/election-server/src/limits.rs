@@ -1,4 +1,5 @@
-//! How much clients may ask for. Whatever they do, the server stays within these bounds or refuses with an error of its own.
+//! How much clients may ask for. Whatever they do, the server stays within these bounds or refuses
+//! with an error of its own.
 
 use std::time::Duration;
 
@@ -7,16 +8,20 @@ use std::time::Duration;
 pub struct Limits {
     /// Connections; further ones are closed at once.
     pub clients: usize,
-    /// Connections from one address (or one IPv6 network of 64 bits); further ones are closed at once.
+    /// Connections from one address (or one IPv6 network of 64 bits); further ones are closed at
+    /// once.
     pub clients_an_address: usize,
     /// Connections whose handshake is not done: TLS, and the first byte of a request. For a further
     /// one, the oldest is closed. An eighth may come from one address.
     pub handshakes: usize,
-    /// Requests a second from one address; as many as in ten seconds may come at once. 0: as many as come.
+    /// Requests a second from one address; as many as in ten seconds may come at once. 0: as many
+    /// as come.
     pub rate: u32,
-    /// Ballots and challenges that one voter may send in a day; as many may come at once. 0: as many as come.
+    /// Ballots and challenges that one voter may send in a day; as many may come at once. 0: as
+    /// many as come.
     pub ballots: u32,
-    /// Ballots whose proofs were wrong that one voter may send in a minute, and shares of one trustee; further ones are refused unread.
+    /// Ballots whose proofs were wrong that one voter may send in a minute, and shares of one
+    /// trustee; further ones are refused unread.
     pub bad_ballots: u32,
     /// Bytes of a request.
     pub body_bytes: usize,

@@ -36,7 +36,8 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// Serves until it is told to stop, and then until every request has its answer or most of the grace is over.
+/// Serves until it is told to stop, and then until every request has its answer or most of the
+/// grace is over.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<Arc<Current>>,

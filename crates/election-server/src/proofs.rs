@@ -1,4 +1,5 @@
-//! The proofs of a batch of notices: all ballots together, all challenges together, others one by one.
+//! The proofs of a batch of notices: all ballots together, all challenges together, others one by
+//! one.
 
 use hearith_election::{Ballot, Body, Challenge, ErrorKind, Kind, Notice, State, verify_ballots, verify_challenges};
 

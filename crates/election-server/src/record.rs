@@ -1,7 +1,9 @@
-//! The record's files of lines, as readers fetch them: a thousand entries each, kept in memory while they are asked for.
+//! The record's files of lines, as readers fetch them: a thousand entries each, kept in memory
+//! while they are asked for.
 //!
-//! Readers share what is kept. A file that is full never changes; the newest is made longer by what was added, at most once a second, and
-//! whenever a head was shown that covers more than it has: whoever reads the heads first finds all that they are about.
+//! Readers share what is kept. A file that is full never changes; the newest is made longer by what
+//! was added, at most once a second, and whenever a head was shown that covers more than it has:
+//! whoever reads the heads first finds all that they are about.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

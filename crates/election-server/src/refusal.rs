@@ -1,4 +1,5 @@
-//! Why a request is refused: a status of HTTP and a code that programs can tell apart, with words for people.
+//! Why a request is refused: a status of HTTP and a code that programs can tell apart, with words
+//! for people.
 
 use std::fmt;
 use std::time::Duration;

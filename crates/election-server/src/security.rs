@@ -1,9 +1,11 @@
 //! What browsers are told, and what of theirs is refused.
 //!
-//! Pages load scripts, styles and data from this server alone (a page that carries its script names the script's hash, in the file
-//! `csp.txt` beside it), run in no other page's frame, and send nothing about where they were. There
-//! are no cookies: what is sent is signed, so no page can act in a voter's name. Reading is open to pages from everywhere, since the record
-//! is public and a page that was saved and checked must be able to read it; sending from other sites' pages is refused all the same.
+//! Pages load scripts, styles and data from this server alone (a page that carries its script names
+//! the script's hash, in the file `csp.txt` beside it), run in no other page's frame, and send
+//! nothing about where they were. There are no cookies: what is sent is signed, so no page can act
+//! in a voter's name. Reading is open to pages from everywhere, since the record is public and a
+//! page that was saved and checked must be able to read it; sending from other sites' pages is
+//! refused all the same.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
@@ -12,7 +14,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::refusal::{Reason, Refusal};
 
-/// What pages may do that come without a policy of their own. Scripts compile no WebAssembly and evaluate no text.
+/// What pages may do that come without a policy of their own. Scripts compile no WebAssembly and
+/// evaluate no text.
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
                       connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'";

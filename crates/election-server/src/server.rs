@@ -41,13 +41,15 @@ pub struct Options {
     pub store: Location,
     /// Where to listen; port 0 for any that is free.
     pub listen: SocketAddr,
-    /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not encrypted.
+    /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not
+    /// encrypted.
     pub metrics: Option<SocketAddr>,
     /// How connections are protected; without, only the loopback network is listened on.
     pub tls: Option<Tls>,
     /// The proxies that clients come through, whose connections are not limited each by each.
     pub proxies: Proxies,
-    /// Where the last head is kept; [`Location::last_head`] if nothing is said. A store that has less is not served.
+    /// Where the last head is kept; [`Location::last_head`] if nothing is said. A store that has
+    /// less is not served.
     pub last_head: Option<PathBuf>,
     /// What heads and receipts are signed with.
     pub board: Signer,
@@ -70,7 +72,8 @@ pub struct Options {
 /// Another election on a server: its board is below `/NAME/`.
 #[derive(Debug)]
 pub struct Another {
-    /// The first part of its addresses: small letters, digits and hyphens, 40 at most, and none of the server's own.
+    /// The first part of its addresses: small letters, digits and hyphens, 40 at most, and none of
+    /// the server's own.
     pub name: String,
     /// Where the board is kept.
     pub store: Location,
@@ -143,7 +146,8 @@ impl Server {
     /// Starts to listen, when all that is in the store is folded.
     ///
     /// # Errors
-    /// A store that is not to be had, or with another board; an address that is not, or not without TLS; a certificate that is not usable.
+    /// A store that is not to be had, or with another board; an address that is not, or not without
+    /// TLS; a certificate that is not usable.
     pub fn start(options: Options) -> Result<Self, Error> {
         if options.tls.is_none() && !options.listen.ip().is_loopback() {
             return Err(Error::NotLoopback(options.listen));
@@ -192,7 +196,8 @@ impl Server {
         Ok(self.tls.as_ref().ok_or(Error::NoTls)?.replace(tls)?)
     }
 
-    /// Takes no more connections, answers what was sent, signs a last head, and ends; says whether all was done in time.
+    /// Takes no more connections, answers what was sent, signs a last head, and ends; says whether
+    /// all was done in time.
     pub fn stop(mut self) -> bool {
         let (Some(runtime), Some(serving)) = (self.runtime.take(), self.serving.take()) else { return true };
         self.stop.send_replace(true);
@@ -211,7 +216,8 @@ impl Drop for Server {
     }
 }
 
-/// What pages may do: as the file beside them says, if they have one, since it knows the hashes of what they carry.
+/// What pages may do: as the file beside them says, if they have one, since it knows the hashes of
+/// what they carry.
 fn policy(pages: Option<&Path>) -> Result<HeaderValue, Error> {
     let Some(folder) = pages else { return Ok(HeaderValue::from_static(security::POLICY)) };
     let wrong = || Error::Pages(folder.display().to_string());

@@ -1,8 +1,9 @@
 //! Where the board is kept: SQLite in a file, or PostgreSQL, which several servers can share.
 //!
-//! What counts is the lines of the record, in order. Trackers, voters and votes stand beside them so that they can be asked for, and
-//! are made from them. Lines are only ever added, in transactions that are on disk before anybody is told of them: SQLite writes
-//! ahead and waits for the disk (`synchronous = FULL`), PostgreSQL likewise (`synchronous_commit = on`).
+//! What counts is the lines of the record, in order. Trackers, voters and votes stand beside them
+//! so that they can be asked for, and are made from them. Lines are only ever added, in
+//! transactions that are on disk before anybody is told of them: SQLite writes ahead and waits for
+//! the disk (`synchronous = FULL`), PostgreSQL likewise (`synchronous_commit = on`).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -66,8 +67,8 @@ impl fmt::Debug for Location {
 }
 
 impl Location {
-    /// Where the last head is kept if nothing else is said: `PATH.head` beside SQLite's file. A database elsewhere has no
-    /// place beside it.
+    /// Where the last head is kept if nothing else is said: `PATH.head` beside SQLite's file. A
+    /// database elsewhere has no place beside it.
     pub fn last_head(&self) -> Option<PathBuf> {
         match self {
             Self::Sqlite(path) => Some(format!("{path}.head").into()),
@@ -243,7 +244,8 @@ impl Store {
         rows.iter().map(vote).collect::<Result<_, sqlx::Error>>().map_err(|error| self.failed(error))
     }
 
-    /// Entries that list voters or replace their credentials, from an index on, at most `most`: index and line of each.
+    /// Entries that list voters or replace their credentials, from an index on, at most `most`:
+    /// index and line of each.
     ///
     /// # Errors
     /// The database fails.
@@ -350,7 +352,8 @@ impl Append {
         query.execute(&mut *self.transaction).await.map(|_| ()).map_err(|error| self.failed(error))
     }
 
-    /// Notes which ballot of a voter counts. A second one replaces the first only if that is allowed.
+    /// Notes which ballot of a voter counts. A second one replaces the first only if that is
+    /// allowed.
     ///
     /// # Errors
     /// The database fails, or the voter has voted.
@@ -452,7 +455,8 @@ fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// The tables, version by version. What was published is never changed: a new version is a new file.
+/// The tables, version by version. What was published is never changed: a new version is a new
+/// file.
 fn migrations(location: &Location) -> Migrator {
     let board = match location {
         Location::Sqlite(_) => include_str!("../migrations/1-board.sqlite.sql"),

@@ -1,5 +1,6 @@
-//! Writes an election under a key of 512 bits as the test vectors of other implementations: `tests/vectors/election.json`, or with the argument
-//! `one-holder` one whose tally the organiser opens: `tests/vectors/one_holder.json`. Every run makes another one.
+//! Writes an election under a key of 512 bits as the test vectors of other implementations:
+//! `tests/vectors/election.json`, or with the argument `one-holder` one whose tally the organiser
+//! opens: `tests/vectors/one_holder.json`. Every run makes another one.
 
 #[path = "../tests/all/common/mod.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]

@@ -1,4 +1,5 @@
-//! The board as its keeper has it: it takes notices, numbers and chains them, and answers for what it has with signed heads and receipts.
+//! The board as its keeper has it: it takes notices, numbers and chains them, and answers for what
+//! it has with signed heads and receipts.
 
 use crate::canonical::{Bytes, Hash, from_text, to_text};
 use crate::entry::{Entry, NO_LINE, Notice, line_hash};
@@ -32,14 +33,16 @@ impl Board {
         self.tree.root()
     }
 
-    /// Enters a notice: its line, without a newline. Whether it may be entered [`State`](crate::State) says.
+    /// Enters a notice: its line, without a newline. Whether it may be entered
+    /// [`State`](crate::State) says.
     pub fn append(&mut self, notice: Notice) -> String {
         let line = Entry { notice, index: self.size(), previous: self.last }.to_line();
         self.push(&line);
         line
     }
 
-    /// Takes up the next line of a board that was written before. Entry and chain are checked by [`Board::follow`].
+    /// Takes up the next line of a board that was written before. Entry and chain are checked by
+    /// [`Board::follow`].
     pub fn push(&mut self, line: &str) {
         self.last = line_hash(line);
         self.tree.push(leaf_hash(line));
@@ -48,7 +51,8 @@ impl Board {
     /// The same for a line that comes from outside, and its entry.
     ///
     /// # Errors
-    /// As [`Entry::from_line`]; [`WrongIndex`](ErrorKind::WrongIndex), [`BrokenChain`](ErrorKind::BrokenChain).
+    /// As [`Entry::from_line`]; [`WrongIndex`](ErrorKind::WrongIndex),
+    /// [`BrokenChain`](ErrorKind::BrokenChain).
     pub fn follow(&mut self, line: &str) -> Result<Entry, ErrorKind> {
         let entry = Entry::from_line(line)?;
         self.follow_hashed(entry.index, &entry.previous, line_hash(line), leaf_hash(line))?;
@@ -82,7 +86,8 @@ impl Board {
     }
 }
 
-/// What a board consists of at a time, signed by its keeper. Two heads of one size with different roots show that there are two boards.
+/// What a board consists of at a time, signed by its keeper. Two heads of one size with different
+/// roots show that there are two boards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
@@ -108,7 +113,8 @@ impl Head {
     /// The head that a line is.
     ///
     /// # Errors
-    /// If it is none in canonical form, or with a time that is none of the calendar or in another form.
+    /// If it is none in canonical form, or with a time that is none of the calendar or in another
+    /// form.
     pub fn from_line(line: &str) -> Result<Self, ErrorKind> {
         let head: Head = from_text("a head", line)?;
         if is_time(&head.time) { Ok(head) } else { Err(ErrorKind::NotCanonical { what: "the time of a head" }) }
@@ -172,12 +178,14 @@ impl Receipt {
         to_text(self)
     }
 
-    /// Checks that this is the board's word for a notice of an election, by the line that the board shows for it. The signature alone says that some entry is on
-    /// the board: whoever is between voter and board could drop a ballot, and answer with the receipt of another one.
+    /// Checks that this is the board's word for a notice of an election, by the line that the board
+    /// shows for it. The signature alone says that some entry is on the board: whoever is between
+    /// voter and board could drop a ballot, and answer with the receipt of another one.
     ///
     /// # Errors
-    /// [`BadSignature`](ErrorKind::BadSignature), [`WrongElection`](ErrorKind::WrongElection), as [`Entry::from_line`];
-    /// [`WrongReceipt`](ErrorKind::WrongReceipt) for a line of another hash, or with anything else in it.
+    /// [`BadSignature`](ErrorKind::BadSignature), [`WrongElection`](ErrorKind::WrongElection), as
+    /// [`Entry::from_line`]; [`WrongReceipt`](ErrorKind::WrongReceipt) for a line of another hash,
+    /// or with anything else in it.
     pub fn check_entry(&self, board: &PublicKey, election: Hash, line: &str, notice: &Notice) -> Result<(), ErrorKind> {
         self.check_signature(board)?;
         if self.election != election {

@@ -1,4 +1,5 @@
-//! What entries say: a type for each kind, with members in the order of the alphabet, as [`canonical`](crate::canonical) asks.
+//! What entries say: a type for each kind, with members in the order of the alphabet, as
+//! [`canonical`](crate::canonical) asks.
 
 use crate::canonical::{Bytes, Hash, from_text, to_text};
 use crate::contest::Contest;
@@ -77,7 +78,8 @@ impl fmt::Display for Kind {
 
 /// The election as everybody knows it: the body of the first entry, whose hash is its id.
 ///
-/// Members that are `None` or `false` are not written: records of elections without them are as they were before.
+/// Members that are `None` or `false` are not written: records of elections without them are as
+/// they were before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -86,7 +88,8 @@ pub struct Manifest {
     pub about: Option<String>,
     /// The key that the board signs heads and receipts with.
     pub board: Bytes,
-    /// When voting ends, as heads write times; the board then signs `close`, in place of the organiser.
+    /// When voting ends, as heads write times; the board then signs `close`, in place of the
+    /// organiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closes: Option<String>,
     /// What is voted on.
@@ -96,12 +99,14 @@ pub struct Manifest {
     /// Whether voters may be added, and lost credentials replaced, while voting goes on.
     #[serde(default, skip_serializing_if = "is_false")]
     pub late: bool,
-    /// When voting begins, as heads write times; the board then signs `open`, in place of the organiser.
+    /// When voting begins, as heads write times; the board then signs `open`, in place of the
+    /// organiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<String>,
     /// The organiser's key.
     pub organiser: Bytes,
-    /// The key of the authority that lists voters and makes their credentials, in place of the organiser.
+    /// The key of the authority that lists voters and makes their credentials, in place of the
+    /// organiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registrar: Option<Bytes>,
     /// Whether a voter may cast another ballot in place of the last.
@@ -131,7 +136,8 @@ impl Manifest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionKey {
-    /// Square roots of 128 hashed numbers or their multiples: `n` has two prime factors. Records of earlier versions have none, and are refused by name.
+    /// Square roots of 128 hashed numbers or their multiples: `n` has two prime factors. Records of
+    /// earlier versions have none, and are refused by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blum: Option<Vec<Bytes>>,
     /// `h`.
@@ -152,8 +158,8 @@ pub struct Trustees {
     pub keys: Vec<Bytes>,
     /// How many of them it takes.
     pub needed: u32,
-    /// The keys that they sign shares with, which they made themselves. Records of earlier versions have none, and are
-    /// rejected by name.
+    /// The keys that they sign shares with, which they made themselves. Records of earlier versions
+    /// have none, and are rejected by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing: Option<Vec<Bytes>>,
 }
@@ -259,7 +265,8 @@ pub struct Challenge {
     pub openings: Vec<Vec<Opened>>,
 }
 
-/// What a mark was made with: a secret until it is shown. Wiped when dropped; `Debug` does not show it.
+/// What a mark was made with: a secret until it is shown. Wiped when dropped; `Debug` does not show
+/// it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Opened {
@@ -286,7 +293,8 @@ impl Drop for Opened {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
-    /// For each contest and mark the product of all ciphertexts, each to the power of its voter's weight.
+    /// For each contest and mark the product of all ciphertexts, each to the power of its voter's
+    /// weight.
     pub contests: Vec<Vec<Bytes>>,
     /// How many ballots count.
     pub counted: u64,

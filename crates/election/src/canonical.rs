@@ -1,8 +1,10 @@
-//! JSON in its one canonical form: that of RFC 8785, restricted to objects, arrays, strings, integers below `2^53`, `true`, `false` and `null`.
+//! JSON in its one canonical form: that of RFC 8785, restricted to objects, arrays, strings,
+//! integers below `2^53`, `true`, `false` and `null`.
 //!
-//! Types declare their members in the order of the alphabet, so that writing one gives the canonical form, and reading compares: what is not byte for byte
-//! what would be written is refused. White space, members in another order, twice or unknown, and every other way to write a number, a string or base64
-//! are refused by that comparison.
+//! Types declare their members in the order of the alphabet, so that writing one gives the
+//! canonical form, and reading compares: what is not byte for byte what would be written is
+//! refused. White space, members in another order, twice or unknown, and every other way to write a
+//! number, a string or base64 are refused by that comparison.
 
 use crate::error::ErrorKind;
 use base64::Engine;
@@ -30,13 +32,15 @@ pub fn to_text<T: Serialize>(value: &T) -> String {
 /// The value that a text is the canonical form of; `what` it should be, for the error.
 ///
 /// # Errors
-/// [`TooLong`](ErrorKind::TooLong), [`Json`](ErrorKind::Json), or [`NotCanonical`](ErrorKind::NotCanonical).
+/// [`TooLong`](ErrorKind::TooLong), [`Json`](ErrorKind::Json), or
+/// [`NotCanonical`](ErrorKind::NotCanonical).
 pub fn from_text<T: Serialize + DeserializeOwned>(what: &'static str, text: &str) -> Result<T, ErrorKind> {
     let value = parse(what, text)?;
     if is_text_of(&value, text) && numbers_fit(text) { Ok(value) } else { Err(ErrorKind::NotCanonical { what }) }
 }
 
-/// Whether no number of a canonical text exceeds `2^53 - 1`: readers that hold numbers in floating point would take another for it.
+/// Whether no number of a canonical text exceeds `2^53 - 1`: readers that hold numbers in floating
+/// point would take another for it.
 fn numbers_fit(text: &str) -> bool {
     let (mut number, mut in_text, mut escaped) = (0_u64, false, false);
     text.bytes().all(|byte| {
@@ -51,7 +55,8 @@ fn numbers_fit(text: &str) -> bool {
     })
 }
 
-/// Whether a text is the canonical form of a value: what would be written is compared piece by piece, and never kept.
+/// Whether a text is the canonical form of a value: what would be written is compared piece by
+/// piece, and never kept.
 fn is_text_of<T: Serialize>(value: &T, text: &str) -> bool {
     let mut rest = Rest(text.as_bytes());
     serde_json::to_writer(&mut rest, value).is_ok() && rest.0.is_empty()

@@ -1,7 +1,9 @@
-//! Codes that people copy by hand: 26 characters of base32 and two check characters, in seven groups of four.
+//! Codes that people copy by hand: 26 characters of base32 and two check characters, in seven
+//! groups of four.
 //!
-//! The checks are those of a Reed-Solomon code over GF(32) of distance 3 (`docs/how-to/election-web.md`): one or two wrong
-//! characters, and two that changed places, are always noticed, and the place of a single one is known.
+//! The checks are those of a Reed-Solomon code over GF(32) of distance 3
+//! (`docs/how-to/election-web.md`): one or two wrong characters, and two that changed places, are
+//! always noticed, and the place of a single one is known.
 
 use std::fmt;
 use zeroize::Zeroizing;
@@ -56,7 +58,8 @@ impl fmt::Display for CodeError {
 
 impl std::error::Error for CodeError {}
 
-// Codes of credentials are secrets: what follows has neither branches nor tables that depend on them.
+// Codes of credentials are secrets: what follows has neither branches nor tables that depend on
+// them.
 
 /// A product with 2 in GF(32) = GF(2)[x] / (x^5 + x^2 + 1).
 fn doubled(value: u8) -> u8 {
@@ -128,8 +131,9 @@ fn value(character: u8) -> u8 {
     character.wrapping_sub(b'a').wrapping_add(digit * (b'z' + 1 - b'2'))
 }
 
-/// The 26 characters of a code as somebody typed it: spaces, hyphens and capitals do not matter, and digits that no code
-/// has stand for the letters that look like them. A tracker may come without its checks, as the board has it.
+/// The 26 characters of a code as somebody typed it: spaces, hyphens and capitals do not matter,
+/// and digits that no code has stand for the letters that look like them. A tracker may come
+/// without its checks, as the board has it.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -162,7 +166,8 @@ pub(crate) fn read(text: &str, kind: CodeKind) -> Result<String, CodeError> {
     }
 }
 
-/// The group that a single wrong character is in: there the second sum is the first times a power of 2.
+/// The group that a single wrong character is in: there the second sum is the first times a power
+/// of 2.
 fn place(wrong: u8, weighted: u8) -> Option<usize> {
     let powers = std::iter::successors(Some(wrong), |&value| Some(doubled(value)));
     let power = powers.take(WHOLE).position(|value| value == weighted && value != 0)?;

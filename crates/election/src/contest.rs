@@ -1,4 +1,5 @@
-//! What is voted on, and how: the marks of a ballot, what each may hold, and what they may add up to.
+//! What is voted on, and how: the marks of a ballot, what each may hold, and what they may add up
+//! to.
 
 use crate::body::is_false;
 use crate::error::ErrorKind;
@@ -25,7 +26,8 @@ pub struct Contest {
     /// What voters should know about it: at most 4000 bytes, on lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// Whether the last candidate is the blank vote: no candidate, and no other beside it. For `Choose` and `Plurality`.
+    /// Whether the last candidate is the blank vote: no candidate, and no other beside it. For
+    /// `Choose` and `Plurality`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub blank: bool,
     /// Who or what can be voted for.
@@ -35,7 +37,8 @@ pub struct Contest {
     pub details: Option<Vec<Detail>>,
     /// How.
     pub method: Method,
-    /// Whether pages show each voter the candidates in an order of their own. The record does not depend on it.
+    /// Whether pages show each voter the candidates in an order of their own. The record does not
+    /// depend on it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub shuffled: bool,
     /// What it is about.
@@ -113,7 +116,8 @@ impl Contest {
             Method::YesNo if count != 2 => Err("yes or no takes two candidates"),
             Method::Plurality | Method::YesNo => Ok(()),
         }?;
-        // What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
+        // What is proven of a number is proven modulo the larger prime factor of n, which exceeds
+        // its root.
         if self.total_bits() < bits as usize / 2 {
             Ok(())
         } else {
@@ -165,7 +169,8 @@ impl Contest {
         }
     }
 
-    /// The marks whose sum a proof is about, the first of all at `first`: the blank vote as often as there are votes to give.
+    /// The marks whose sum a proof is about, the first of all at `first`: the blank vote as often
+    /// as there are votes to give.
     pub(crate) fn summed(&self, first: u32) -> Vec<u32> {
         let marks = self.marks() as u32;
         let more = match self.method {
@@ -237,7 +242,8 @@ impl Contest {
         }
     }
 
-    /// Each candidate's votes, of the plaintexts of the tally's marks (big-endian) and the weight of all ballots that count.
+    /// Each candidate's votes, of the plaintexts of the tally's marks (big-endian) and the weight
+    /// of all ballots that count.
     pub(crate) fn votes(&self, plaintexts: &[&[u8]], weight: u64) -> Option<Vec<u64>> {
         let votes = match self.method {
             Method::Plurality => {

@@ -8,11 +8,12 @@ use hearith_paillier::{Ciphertexts, Plaintexts, PrivateKey};
 use hearith_threshold::{self as threshold, KeyShare, Shares, Verification};
 
 impl Election {
-    /// A trustee's share of a tally's decryption. Whoever gives one should have verified the record: a trustee who decrypts whatever is asked for decrypts
-    /// ballots.
+    /// A trustee's share of a tally's decryption. Whoever gives one should have verified the
+    /// record: a trustee who decrypts whatever is asked for decrypts ballots.
     ///
     /// # Errors
-    /// [`Secret`](ErrorKind::Secret) for a share of another key; numbers that are no ciphertexts; or if the random generator fails.
+    /// [`Secret`](ErrorKind::Secret) for a share of another key; numbers that are no ciphertexts;
+    /// or if the random generator fails.
     pub fn share(&self, trustee: &KeyShare, tally: &Tally) -> Result<Share, ErrorKind> {
         self.check_trustee(trustee)?;
         let shares = trustee.decrypt(&self.share_contexts(), &self.numbers(tally)?)?;
@@ -34,17 +35,20 @@ impl Election {
     /// Checks a trustee's share.
     ///
     /// # Errors
-    /// [`DoesNotHold`](ErrorKind::DoesNotHold) or [`OutOfRange`](ErrorKind::OutOfRange) with the first mark whose share is wrong.
+    /// [`DoesNotHold`](ErrorKind::DoesNotHold) or [`OutOfRange`](ErrorKind::OutOfRange) with the
+    /// first mark whose share is wrong.
     pub fn verify_share(&self, tally: &Tally, share: &Share) -> Result<(), ErrorKind> {
         let shares = self.shares(share)?;
         let found = self.verification()?.verify(&self.share_contexts(), &self.numbers(tally)?, &shares);
         found.map_err(|error| self.share_error(error))
     }
 
-    /// Each candidate's votes, by shares of at least as many trustees as it takes, which are verified all.
+    /// Each candidate's votes, by shares of at least as many trustees as it takes, which are
+    /// verified all.
     ///
     /// # Errors
-    /// [`TooFewShares`](ErrorKind::TooFewShares), as [`Election::verify_share`], or [`NoResult`](ErrorKind::NoResult).
+    /// [`TooFewShares`](ErrorKind::TooFewShares), as [`Election::verify_share`], or
+    /// [`NoResult`](ErrorKind::NoResult).
     pub fn combine(&self, tally: &Tally, shares: &[&Share]) -> Result<Outcome, ErrorKind> {
         let (verification, numbers) = (self.verification()?, self.numbers(tally)?);
         if shares.len() < verification.needed() as usize {
@@ -77,10 +81,12 @@ impl Election {
         Ok(Opening { contests: contests.collect(), election: self.id() })
     }
 
-    /// Each candidate's votes, by the decryption of the one who holds the key, which is checked by encrypting anew.
+    /// Each candidate's votes, by the decryption of the one who holds the key, which is checked by
+    /// encrypting anew.
     ///
     /// # Errors
-    /// [`WrongOpening`](ErrorKind::WrongOpening) or [`OutOfRange`](ErrorKind::OutOfRange) with the first mark at fault, or [`NoResult`](ErrorKind::NoResult).
+    /// [`WrongOpening`](ErrorKind::WrongOpening) or [`OutOfRange`](ErrorKind::OutOfRange) with the
+    /// first mark at fault, or [`NoResult`](ErrorKind::NoResult).
     pub fn check_opening(&self, tally: &Tally, opening: &Opening) -> Result<Outcome, ErrorKind> {
         let key = self.key();
         let bytes = |of: fn(&Decrypted) -> &Bytes| -> Vec<u8> {

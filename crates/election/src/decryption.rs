@@ -5,8 +5,8 @@ use crate::election::Election;
 use crate::error::ErrorKind;
 use std::collections::BTreeMap;
 
-/// The tally on a board, and what has been entered to decrypt it. A copy of its own: checking takes seconds, and nobody
-/// should hold a lock for so long.
+/// The tally on a board, and what has been entered to decrypt it. A copy of its own: checking takes
+/// seconds, and nobody should hold a lock for so long.
 #[derive(Clone, Debug)]
 pub struct Decryption {
     pub(crate) election: Election,

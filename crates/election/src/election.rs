@@ -44,8 +44,9 @@ impl Election {
     /// Checks a manifest, its key and the proof about it, and prepares the key.
     ///
     /// # Errors
-    /// [`Manifest`](ErrorKind::Manifest), [`Contest`](ErrorKind::Contest), [`BadKey`](ErrorKind::BadKey); a key that the policy refuses, or whose proofs do
-    /// not hold; trustees that cannot be.
+    /// [`Manifest`](ErrorKind::Manifest), [`Contest`](ErrorKind::Contest),
+    /// [`BadKey`](ErrorKind::BadKey); a key that the policy refuses, or whose proofs do not hold;
+    /// trustees that cannot be.
     pub fn new(manifest: Manifest, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
         let wrong = |problem| Err(ErrorKind::Manifest { problem });
         if let Some(fault) = names::fault(&manifest.title, MAX_TITLE) {
@@ -126,7 +127,8 @@ impl Election {
         &self.0.board
     }
 
-    /// The key that signs lists of voters and replacements: the registrar's, or the organiser's where there is none.
+    /// The key that signs lists of voters and replacements: the registrar's, or the organiser's
+    /// where there is none.
     pub fn registrar(&self) -> &signature::PublicKey {
         self.0.registrar.as_ref().unwrap_or(&self.0.organiser)
     }
@@ -176,8 +178,8 @@ impl Election {
         Form::Short { bits: self.key().short_bits() }
     }
 
-    /// The form of the proof of a contest's sum: its opening may be longer by as many bits as the number of summed marks less
-    /// 1 has, a mark counted as often as it is in the sum.
+    /// The form of the proof of a contest's sum: its opening may be longer by as many bits as the
+    /// number of summed marks less 1 has, a mark counted as often as it is in the sum.
     pub(crate) fn sum_form(&self, contest: &Contest) -> Form {
         let more = usize::BITS - (contest.summed(0).len() - 1).leading_zeros();
         Form::Short { bits: self.key().short_bits() + more }
@@ -215,7 +217,8 @@ impl Election {
     /// Checks the form of a challenged ballot and of its openings.
     ///
     /// # Errors
-    /// As [`Election::check_shape`]; [`WrongElection`](ErrorKind::WrongElection), [`WrongOpening`](ErrorKind::WrongOpening).
+    /// As [`Election::check_shape`]; [`WrongElection`](ErrorKind::WrongElection),
+    /// [`WrongOpening`](ErrorKind::WrongOpening).
     pub(crate) fn check_challenge(&self, challenge: &Challenge) -> Result<(), ErrorKind> {
         if challenge.ballot.election != challenge.election {
             return Err(ErrorKind::WrongElection);
@@ -258,7 +261,8 @@ impl fmt::Debug for Election {
     }
 }
 
-/// The keys that trustees sign with: a different one for each, so that neither the dealer nor an official signs for them.
+/// The keys that trustees sign with: a different one for each, so that neither the dealer nor an
+/// official signs for them.
 fn signing_keys(trustees: &Trustees, others: &[signature::PublicKey]) -> Result<Vec<signature::PublicKey>, ErrorKind> {
     let wrong = |problem| Err(ErrorKind::Manifest { problem });
     let Some(keys) = &trustees.signing else {
@@ -277,7 +281,8 @@ fn signing_keys(trustees: &Trustees, others: &[signature::PublicKey]) -> Result<
 }
 
 impl Trustees {
-    /// What a dealer made, with the keys that the trustees made to sign with, as an election has it.
+    /// What a dealer made, with the keys that the trustees made to sign with, as an election has
+    /// it.
     pub fn new(verification: &Verification, signing: Vec<Bytes>) -> Self {
         Trustees {
             base: Bytes(verification.base_be()),

@@ -1,4 +1,5 @@
-//! Entries, the lines of the board: what an author signed, its place, and the hash of the line before.
+//! Entries, the lines of the board: what an author signed, its place, and the hash of the line
+//! before.
 
 use crate::body::{Body, Kind};
 use crate::canonical::{Bytes, Hash, parse, to_text};
@@ -7,7 +8,8 @@ use crate::signature::{self, PublicKey, Signer};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What somebody has the board enter: a body, and its author's signature. Where it will stand the author does not know.
+/// What somebody has the board enter: a body, and its author's signature. Where it will stand the
+/// author does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     body: Body,
@@ -95,7 +97,8 @@ impl Notice {
         &self.signature
     }
 
-    /// The hash of the body: a ballot's [`tracker`](crate::tracker) comes from it, and the election's id is that of the first entry.
+    /// The hash of the body: a ballot's [`tracker`](crate::tracker) comes from it, and the
+    /// election's id is that of the first entry.
     pub fn hash(&self) -> Hash {
         Hash::of(&[self.text.as_bytes()])
     }

@@ -4,7 +4,8 @@ use crate::body::Kind;
 use crate::state::Phase;
 use std::fmt;
 
-/// What is wrong, and in which entry of the board, from 0. The text names the place first, and holds nothing secret.
+/// What is wrong, and in which entry of the board, from 0. The text names the place first, and
+/// holds nothing secret.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,

@@ -1,6 +1,7 @@
 //! The election's public key: what its numbers have to be, and the proofs that come with them.
 //!
-//! Everything is checked under every policy but the length: tests may use short keys, and no other bad ones.
+//! Everything is checked under every policy but the length: tests may use short keys, and no other
+//! bad ones.
 
 use crate::body::ElectionKey;
 use crate::canonical::Bytes;
@@ -14,7 +15,8 @@ impl ElectionKey {
     /// A DJN key as an election has it, with the proofs that its owner makes.
     ///
     /// # Errors
-    /// A key of another variant: a standard one has no short openings, a subgroup's do not fit the proofs. Or as [`roots::prove`] and [`blum::prove`].
+    /// A key of another variant: a standard one has no short openings, a subgroup's do not fit the
+    /// proofs. Or as [`roots::prove`] and [`blum::prove`].
     pub fn new(private: &PrivateKey) -> Result<Self, ErrorKind> {
         let public = private.public();
         let Some(generator) = public.generator_be().filter(|_| public.variant() == Variant::Djn) else {
@@ -31,7 +33,8 @@ impl ElectionKey {
     }
 }
 
-/// The key of a manifest: its numbers in the lengths that they must have, its modulus no prime, square or product of close primes, and its proofs verified.
+/// The key of a manifest: its numbers in the lengths that they must have, its modulus no prime,
+/// square or product of close primes, and its proofs verified.
 pub(crate) fn public_key(parts: &ElectionKey, policy: KeyPolicy, engine: Engine) -> Result<PublicKey, ErrorKind> {
     let wrong = |problem| Err(ErrorKind::Manifest { problem });
     let Some(square_roots) = &parts.blum else {
@@ -68,7 +71,8 @@ fn joined(numbers: &[Bytes]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.0.clone()).collect()
 }
 
-/// Fermat's test to the base 2. Every prime passes, and hardly any other number: verifiers need to agree more than to spare those.
+/// Fermat's test to the base 2. Every prime passes, and hardly any other number: verifiers need to
+/// agree more than to spare those.
 fn may_be_prime(key: &PublicKey) -> bool {
     let n = key.root();
     let small = |word| Batch::repeat(&resized(&[word], n.limbs()), 1);

@@ -1,16 +1,19 @@
 //! Secret ballots whose result everybody can check, from the published record alone.
 //!
-//! - [`Election`]: a manifest ready to vote in; it makes ballots ([`Election::prepare`]), shares and openings of the tally;
-//! - [`verify_ballots`], [`verify_challenges`]: the proofs of thousands of ballots in one batch, those at fault named;
+//! - [`Election`]: a manifest ready to vote in; it makes ballots ([`Election::prepare`]), shares
+//!   and openings of the tally;
+//! - [`verify_ballots`], [`verify_challenges`]: the proofs of thousands of ballots in one batch,
+//!   those at fault named;
 //! - [`State`]: entries folded one by one: what may come when, from whom, and nothing twice;
-//! - [`Board`], [`Head`], [`Receipt`]: lines chained, and what the board's keeper answers for; [`Record`]: the same in a folder;
+//! - [`Board`], [`Head`], [`Receipt`]: lines chained, and what the board's keeper answers for;
+//!   [`Record`]: the same in a folder;
 //! - [`Products`]: what ballots come to; [`verify`]: a record's verdicts, check by check.
 //!
 //! The protocol, what is trusted and what is not claimed are in `docs/explanation/election.md`.
 //!
 //! # Secrets
-//! Making a ballot is constant time in its choices ([`Election::prepare_all`]); choices, openings and keys are wiped and never shown. Verifying is not
-//! constant time, and sees nothing secret.
+//! Making a ballot is constant time in its choices ([`Election::prepare_all`]); choices, openings
+//! and keys are wiped and never shown. Verifying is not constant time, and sees nothing secret.
 
 mod board;
 mod body;

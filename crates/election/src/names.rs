@@ -1,7 +1,9 @@
-//! Names of people and things: what characters they may have, and when nobody can tell two of them apart.
+//! Names of people and things: what characters they may have, and when nobody can tell two of them
+//! apart.
 //!
-//! The tables are of one version of Unicode, the same in every verifier (`scripts/name_tables.py`). Normalisation is that of
-//! a library of this version or a later one: of characters that this version has, all give the same.
+//! The tables are of one version of Unicode, the same in every verifier (`scripts/name_tables.py`).
+//! Normalisation is that of a library of this version or a later one: of characters that this
+//! version has, all give the same.
 
 use std::sync::LazyLock;
 
@@ -18,7 +20,8 @@ static JOINED: LazyLock<Characters> = LazyLock::new(|| Characters::of("joined"))
 struct Characters(Vec<u32>);
 
 impl Characters {
-    /// The set of this name: lengths of runs to the base 36, of what is not in the set and of what is by turns.
+    /// The set of this name: lengths of runs to the base 36, of what is not in the set and of what
+    /// is by turns.
     fn of(name: &str) -> Self {
         let line = TABLES.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         let lengths = line.split_ascii_whitespace().filter_map(|run| u32::from_str_radix(run, 36).ok());
@@ -62,7 +65,8 @@ const MAX_ABOUT: usize = 4000;
 /// Bytes of a link.
 const MAX_LINK: usize = 1000;
 
-/// What keeps a text from being a description: lines, which are empty or have the characters of names.
+/// What keeps a text from being a description: lines, which are empty or have the characters of
+/// names.
 pub(crate) fn about_fault(text: &str) -> Option<&'static str> {
     if text.is_empty() || text.len() > MAX_ABOUT {
         return Some("a description is empty or too long");
@@ -104,7 +108,8 @@ mod tests {
             "Борис",
             "שָׂרָה",
             "فاطمة الزهراء",
-            // A joiner that keeps letters apart, in Persian, and one that joins them, in Hindi, Sinhala and Bengali.
+            // A joiner that keeps letters apart, in Persian, and one that joins them, in Hindi,
+            // Sinhala and Bengali.
             "می\u{200c}خواهم",
             "क्\u{200d}ष",
             "ශ්\u{200d}රී",

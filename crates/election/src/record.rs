@@ -1,6 +1,8 @@
-//! A published record: a folder, or whatever serves its files, that holds the board's lines and the board's heads.
+//! A published record: a folder, or whatever serves its files, that holds the board's lines and the
+//! board's heads.
 //!
-//! `board/00000000.jsonl`, `board/00001000.jsonl` and so on have a thousand entries each, a line an entry; `heads.jsonl` has a head a line.
+//! `board/00000000.jsonl`, `board/00001000.jsonl` and so on have a thousand entries each, a line an
+//! entry; `heads.jsonl` has a head a line.
 
 use crate::board::{Board, Head};
 use crate::body::Tally;
@@ -30,7 +32,8 @@ pub fn board_file(entry: u64) -> String {
 
 /// Where a record is read from.
 pub trait Source: Sync {
-    /// A file of the record by its name, such as [`board_file`]'s or [`HEADS`]; `None` if there is none.
+    /// A file of the record by its name, such as [`board_file`]'s or [`HEADS`]; `None` if there is
+    /// none.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -156,10 +159,12 @@ pub(crate) fn heads_of(mut file: impl BufRead) -> Result<Vec<Head>, Error> {
 
 /// The longest part of a list of heads that goes back neither in size nor in time, by size.
 pub fn in_order(heads: &[Head]) -> Vec<&Head> {
-    // Sorted by size first: what is left to find is the longest subsequence whose times do not fall.
+    // Sorted by size first: what is left to find is the longest subsequence whose times do not
+    // fall.
     let mut sorted: Vec<usize> = (0..heads.len()).collect();
     sorted.sort_by_key(|&at| (heads[at].size, heads[at].time.as_str()));
-    // `ends`: for each length the subsequence's last head, with the least time. `before`: its predecessor.
+    // `ends`: for each length the subsequence's last head, with the least time. `before`: its
+    // predecessor.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None; heads.len()]);
     for at in sorted {
         let length = ends.partition_point(|&end| heads[end].time <= heads[at].time);
@@ -172,7 +177,8 @@ pub fn in_order(heads: &[Head]) -> Vec<&Head> {
     kept
 }
 
-/// A record in a folder that is being written, by one process at a time, and what its election is at.
+/// A record in a folder that is being written, by one process at a time, and what its election is
+/// at.
 #[derive(Debug)]
 pub struct Record {
     folder: PathBuf,
@@ -185,7 +191,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Begins a record with an election's first entry. The folder is made; there must be no record in it.
+    /// Begins a record with an election's first entry. The folder is made; there must be no record
+    /// in it.
     ///
     /// # Errors
     /// As [`State::begin`], or a folder that cannot be written or has a record already.
@@ -201,8 +208,8 @@ impl Record {
         Ok(Record { folder: folder.to_owned(), board, state, newest: None, _lock: lock })
     }
 
-    /// Opens a record to go on with it. Everything but proofs is checked; a line that a crash left without its end, which nobody was told to be on the board, is
-    /// taken away.
+    /// Opens a record to go on with it. Everything but proofs is checked; a line that a crash left
+    /// without its end, which nobody was told to be on the board, is taken away.
     ///
     /// # Errors
     /// What is wrong with the record, or with the folder.
@@ -239,11 +246,12 @@ impl Record {
         &self.folder
     }
 
-    /// Enters a notice that may come now, and gives its line. It is on the disk when this returns. Proofs are for the caller to verify beforehand
-    /// ([`State::check_proofs`]).
+    /// Enters a notice that may come now, and gives its line. It is on the disk when this returns.
+    /// Proofs are for the caller to verify beforehand ([`State::check_proofs`]).
     ///
     /// # Errors
-    /// As [`State::check`] and [`State::check_date`], or a failure to write, after which the record has to be opened anew.
+    /// As [`State::check`] and [`State::check_date`], or a failure to write, after which the record
+    /// has to be opened anew.
     pub fn append(&mut self, notice: Notice) -> Result<String, Error> {
         self.state.check_date(notice.kind(), &now_after(self.newest.as_deref()))?;
         self.state.admit(&notice)?;
@@ -277,8 +285,8 @@ impl Record {
         self.append_head(&self.board.head(&time, board))
     }
 
-    /// Removes the heads that go back in size or time, as few as possible, and signs a head of all entries if the last
-    /// was among them. Returns how many it removed.
+    /// Removes the heads that go back in size or time, as few as possible, and signs a head of all
+    /// entries if the last was among them. Returns how many it removed.
     ///
     /// # Errors
     /// A head that is none, another key than the board's, or a failure to read or to write.

@@ -24,7 +24,8 @@ pub enum Holder {
     Voter,
 }
 
-/// A secret key as a line of a file. Wiped when dropped, and so is every copy that reading and writing make; `Debug` does not show it.
+/// A secret key as a line of a file. Wiped when dropped, and so is every copy that reading and
+/// writing make; `Debug` does not show it.
 pub struct SecretKey {
     election: Option<Hash>,
     kind: Holder,
@@ -43,7 +44,8 @@ struct Line<'a> {
 }
 
 impl SecretKey {
-    /// The organiser's, the board's, the registrar's or a trustee's, made before there is an election.
+    /// The organiser's, the board's, the registrar's or a trustee's, made before there is an
+    /// election.
     pub fn of_office(kind: Holder, signer: &Signer) -> Self {
         SecretKey { election: None, kind, secret: secret_of(signer), voter: None }
     }
@@ -118,7 +120,8 @@ fn secret_of(signer: &Signer) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(signer.secret().to_vec())
 }
 
-/// The bytes of a text in base64url; none of one that is not, which is written otherwise than it was read.
+/// The bytes of a text in base64url; none of one that is not, which is written otherwise than it
+/// was read.
 fn decoded(text: &str) -> Zeroizing<Vec<u8>> {
     let mut bytes = Zeroizing::new(vec![0; text.len()]);
     let length = Base64UrlUnpadded::decode(text, &mut bytes).map_or(0, <[u8]>::len);

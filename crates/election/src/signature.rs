@@ -1,4 +1,5 @@
-//! Signatures: Ed25519 (RFC 8032), strictly verified, over a tag that says what is signed and the canonical form of it.
+//! Signatures: Ed25519 (RFC 8032), strictly verified, over a tag that says what is signed and the
+//! canonical form of it.
 
 use crate::canonical::Bytes;
 use crate::error::ErrorKind;

@@ -1,13 +1,17 @@
-//! The verifier in parts, for records that take too long on one machine: workers read files of the board, an overseer joins what they find.
+//! The verifier in parts, for records that take too long on one machine: workers read files of the
+//! board, an overseer joins what they find.
 //!
-//! 1. A worker reads a file and gives its *outline*: hashes of every line, whatever is no ballot in full, and of a ballot its voter and keyed hashes of its
-//!    ciphertexts ([`Worker::outline`]).
-//! 2. The overseer takes outlines in the order of the files: chain, tree, heads, rules, and what is no ballot ([`Overseer::take`]).
-//! 3. A worker reads files again and checks what only it can: the signatures and proofs of ballots, with the keys of their voters, and the product of
-//!    those that count ([`Worker::check`]).
-//! 4. The overseer takes the verdicts and products, and ends with the same report as [`verify`](crate::verify) ([`Overseer::finish`]).
+//! 1. A worker reads a file and gives its *outline*: hashes of every line, whatever is no ballot in
+//!    full, and of a ballot its voter and keyed hashes of its ciphertexts ([`Worker::outline`]).
+//! 2. The overseer takes outlines in the order of the files: chain, tree, heads, rules, and what is
+//!    no ballot ([`Overseer::take`]).
+//! 3. A worker reads files again and checks what only it can: the signatures and proofs of ballots,
+//!    with the keys of their voters, and the product of those that count ([`Worker::check`]).
+//! 4. The overseer takes the verdicts and products, and ends with the same report as
+//!    [`verify`](crate::verify) ([`Overseer::finish`]).
 //!
-//! Whatever passes between them is text. A worker's part depends on nothing but what it is given, so one that is lost can be done again elsewhere.
+//! Whatever passes between them is text. A worker's part depends on nothing but what it is given,
+//! so one that is lost can be done again elsewhere.
 
 use crate::body::{Body, Kind, Manifest};
 use crate::canonical::{Bytes, Hash, parse, to_text};
@@ -60,7 +64,8 @@ enum What {
 #[derive(Serialize, Deserialize)]
 struct Task {
     ballots: Vec<Asked>,
-    /// How many entries of the file were taken, and a hash over their lines, so that they are those that were outlined.
+    /// How many entries of the file were taken, and a hash over their lines, so that they are those
+    /// that were outlined.
     entries: usize,
     file: u64,
     hash: Hash,
@@ -213,7 +218,8 @@ pub struct Overseer {
 }
 
 impl Overseer {
-    /// Begins with the board's first file, of which only the first line is looked at, and the file of heads.
+    /// Begins with the board's first file, of which only the first line is looked at, and the file
+    /// of heads.
     ///
     /// # Errors
     /// None but of reading, which cannot fail here.
@@ -223,7 +229,8 @@ impl Overseer {
         let mut rest = first;
         let goes_on = match read_line(&mut rest) {
             Ok(Some(line)) => verifier.take(vec![Read::new(&line)]),
-            // Nothing stops the reading of a record without a line: what heads say of it is looked at.
+            // Nothing stops the reading of a record without a line: what heads say of it is looked
+            // at.
             Ok(None) => true,
             Err(error) => {
                 verifier.fault(Step::Chain, error.at_entry(0));
@@ -242,7 +249,8 @@ impl Overseer {
         self.setup.as_deref()
     }
 
-    /// Takes the outline of the next file; whether those after it can be taken. `last` says that there are none.
+    /// Takes the outline of the next file; whether those after it can be taken. `last` says that
+    /// there are none.
     ///
     /// # Errors
     /// If the text is no outline.
@@ -265,7 +273,8 @@ impl Overseer {
         Ok(self.goes_on)
     }
 
-    /// What a worker is to check of a file, after all outlines were taken; nothing if there is nothing.
+    /// What a worker is to check of a file, after all outlines were taken; nothing if there is
+    /// nothing.
     pub fn task(&self, file: u64) -> Option<String> {
         let errands = &self.verifier.errands;
         let at = |entry: u64| errands.partition_point(|errand| errand.entry < entry);

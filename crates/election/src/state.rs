@@ -1,7 +1,8 @@
 //! What an election is at: entries folded one by one, and everything checked of them but proofs.
 //!
-//! Of each kind of entry it says whether it may come now, whether its author is whom it must be, and whether it fits what came before. Proofs, which are
-//! verified in batches, are the business of [`verify_ballots`](crate::verify_ballots) and its siblings.
+//! Of each kind of entry it says whether it may come now, whether its author is whom it must be,
+//! and whether it fits what came before. Proofs, which are verified in batches, are the business of
+//! [`verify_ballots`](crate::verify_ballots) and its siblings.
 
 use crate::body::{Body, Kind, Manifest, Of, Opening, Outcome, Replace, Share, Tally, Voters};
 use crate::canonical::Hash;
@@ -112,7 +113,8 @@ pub struct State {
     result: Option<Outcome>,
 }
 
-/// A change of the list of voters that everybody should see: of somebody's credential, or while voting went on.
+/// A change of the list of voters that everybody should see: of somebody's credential, or while
+/// voting went on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The entry that made it, from 0.
@@ -138,7 +140,8 @@ impl State {
     /// The state after the first entry, whose signature is checked too.
     ///
     /// # Errors
-    /// If it is none that an election begins with; as [`Election::new`]; [`BadSignature`](ErrorKind::BadSignature).
+    /// If it is none that an election begins with; as [`Election::new`];
+    /// [`BadSignature`](ErrorKind::BadSignature).
     pub fn begin(first: &Notice, policy: KeyPolicy, engine: Engine) -> Result<Self, ErrorKind> {
         let Body::Election(manifest) = first.body() else {
             return Err(ErrorKind::Shape { problem: "the first entry is not that of an election" });
@@ -240,7 +243,8 @@ impl State {
         Decryption { election, tally, shares: self.shares.clone(), opening: self.opening.clone() }
     }
 
-    /// What the tally on the board decrypts to, by the shares or the opening on the board, which are verified.
+    /// What the tally on the board decrypts to, by the shares or the opening on the board, which
+    /// are verified.
     ///
     /// # Errors
     /// As [`Decryption::outcome`].
@@ -248,8 +252,8 @@ impl State {
         self.decryption().outcome()
     }
 
-    /// Verifies the proofs of one entry that may come now. Those of a tally are the ballots, which are not kept here: see
-    /// [`Products`](crate::Products).
+    /// Verifies the proofs of one entry that may come now. Those of a tally are the ballots, which
+    /// are not kept here: see [`Products`](crate::Products).
     ///
     /// # Errors
     /// What does not hold.
@@ -271,8 +275,9 @@ impl State {
         notice.check_signature(&self.author(notice)?)
     }
 
-    /// Whether an entry of this kind may come at a time, by the dates of the election: `open` and `close` not before
-    /// theirs, and no ballot from the second on at which voting ends. Times are as heads write them.
+    /// Whether an entry of this kind may come at a time, by the dates of the election: `open` and
+    /// `close` not before theirs, and no ballot from the second on at which voting ends. Times are
+    /// as heads write them.
     ///
     /// # Errors
     /// [`Date`](ErrorKind::Date).
@@ -342,7 +347,8 @@ impl State {
         self.size += 1;
     }
 
-    /// Whose signature an entry needs: the organiser's, the registrar's, the board's, a voter's or a trustee's.
+    /// Whose signature an entry needs: the organiser's, the registrar's, the board's, a voter's or
+    /// a trustee's.
     ///
     /// # Errors
     /// [`UnknownVoter`](ErrorKind::UnknownVoter), [`NoSuchTrustee`](ErrorKind::NoSuchTrustee).
@@ -580,7 +586,8 @@ impl fmt::Debug for State {
     }
 }
 
-/// What the rules look at in a ballot, cast or challenged: little, and made wherever the entry is read.
+/// What the rules look at in a ballot, cast or challenged: little, and made wherever the entry is
+/// read.
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) election: Hash,
@@ -590,8 +597,9 @@ pub(crate) struct Outline {
     pub(crate) marks: Vec<u128>,
 }
 
-/// Makes outlines. Ciphertexts are told apart by keyed hashes of 128 bits, so that memory does not grow with their length. The key is random, so nobody finds
-/// two that hash alike; two of `2^40` do by chance once in `2^48` boards.
+/// Makes outlines. Ciphertexts are told apart by keyed hashes of 128 bits, so that memory does not
+/// grow with their length. The key is random, so nobody finds two that hash alike; two of `2^40` do
+/// by chance once in `2^48` boards.
 #[derive(Clone)]
 pub(crate) struct Outliner {
     election: Election,
@@ -613,7 +621,8 @@ impl Outliner {
         self.key
     }
 
-    /// The outline of a ballot, cast or challenged, and whether its form is right; other entries have none.
+    /// The outline of a ballot, cast or challenged, and whether its form is right; other entries
+    /// have none.
     pub(crate) fn outline(&self, notice: &Notice) -> Option<(Outline, Result<(), ErrorKind>)> {
         let (election, ballot, form) = match notice.body() {
             Body::Ballot(ballot) => (ballot.election, ballot, self.election.check_shape(ballot)),

@@ -16,7 +16,8 @@ const WEIGHT_BITS: u32 = 64 - MAX_WEIGHT.leading_zeros();
 /// Ballots whose product is taken together.
 const BATCH: usize = 1000;
 
-/// The tally of a record whose board a state is of: the products of the ballots that count. Their proofs are not verified again.
+/// The tally of a record whose board a state is of: the products of the ballots that count. Their
+/// proofs are not verified again.
 ///
 /// # Errors
 /// If the record cannot be read.
@@ -35,7 +36,8 @@ pub fn tally(state: &State, source: &dyn Source) -> Result<Tally, Error> {
     Ok(products.to_tally(state.counted()))
 }
 
-/// Every ballot of a record that counts, in the record's order, with its weight. Their proofs are not verified again.
+/// Every ballot of a record that counts, in the record's order, with its weight. Their proofs are
+/// not verified again.
 ///
 /// # Errors
 /// If the record cannot be read, or as `each` says.
@@ -63,7 +65,8 @@ fn borrowed(batch: &[(Ballot, u64)]) -> Vec<(&Ballot, u64)> {
     batch.iter().map(|(ballot, weight)| (ballot, *weight)).collect()
 }
 
-/// The products of ballots so far, a row for each mark. They grow in batches, so that no more than one is in memory.
+/// The products of ballots so far, a row for each mark. They grow in batches, so that no more than
+/// one is in memory.
 #[derive(Clone, Debug)]
 pub struct Products {
     election: Election,
@@ -145,7 +148,8 @@ impl Products {
         }
     }
 
-    /// The products of ballots alone: for each weight that there is a plain product, and of those a product of powers.
+    /// The products of ballots alone: for each weight that there is a plain product, and of those a
+    /// product of powers.
     fn product(&self, ballots: &[(&Ballot, u64)]) -> Result<Ciphertexts, ErrorKind> {
         let (key, marks) = (self.election.key(), self.election.marks());
         let mut by_weight: BTreeMap<u64, Vec<usize>> = BTreeMap::new();

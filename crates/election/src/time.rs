@@ -10,7 +10,8 @@ pub fn now() -> String {
     second.format(&Rfc3339).unwrap_or_else(|_| "9999-12-31T23:59:59Z".into())
 }
 
-/// Now, but not before an earlier time: the clock may have been set back since, and heads must not go back.
+/// Now, but not before an earlier time: the clock may have been set back since, and heads must not
+/// go back.
 pub fn now_after(earlier: Option<&str>) -> String {
     let now = now();
     // Texts of this form sort as times do.

@@ -3,7 +3,8 @@
 use crate::canonical::Hash;
 use crate::code::{self, CodeError, CodeKind};
 
-/// A ballot's tracker as the board has it: the first 16 bytes of its hash in lower-case base32 (RFC 4648) without padding.
+/// A ballot's tracker as the board has it: the first 16 bytes of its hash in lower-case base32
+/// (RFC 4648) without padding.
 pub fn tracker(ballot: &Hash) -> String {
     code::plain(&bits(ballot))
 }
@@ -17,7 +18,8 @@ fn bits(ballot: &Hash) -> [u8; 16] {
     std::array::from_fn(|byte| ballot.0[byte])
 }
 
-/// A tracker as people write it, with or without its checks, spaces or hyphens, in upper or lower case: its 26 characters.
+/// A tracker as people write it, with or without its checks, spaces or hyphens, in upper or lower
+/// case: its 26 characters.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -1,4 +1,5 @@
-//! The tree of hashes over the board's lines (RFC 6962, section 2.1), whose root stands for all of them.
+//! The tree of hashes over the board's lines (RFC 6962, section 2.1), whose root stands for all of
+//! them.
 
 use crate::canonical::Hash;
 
@@ -11,7 +12,8 @@ fn node_hash(left: &Hash, right: &Hash) -> Hash {
     Hash::of(&[&[1], &left.0, &right.0])
 }
 
-/// A tree that grows leaf by leaf: of all its nodes it keeps the roots of the full subtrees, largest first, one for each bit of its size.
+/// A tree that grows leaf by leaf: of all its nodes it keeps the roots of the full subtrees,
+/// largest first, one for each bit of its size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     size: u64,

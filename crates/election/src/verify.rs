@@ -1,8 +1,10 @@
-//! The verifier: everything that a published record claims, checked again from nothing but the record.
+//! The verifier: everything that a published record claims, checked again from nothing but the
+//! record.
 //!
-//! The record is read once. Lines and signatures are checked on all cores; ballots wait until there are enough for one equation, and are verified while
-//! those of the next one are read. Memory does not grow beyond two such batches but for some hundred bytes a voter and some twenty a ciphertext. Only files
-//! with ballots that others replaced are read twice.
+//! The record is read once. Lines and signatures are checked on all cores; ballots wait until there
+//! are enough for one equation, and are verified while those of the next one are read. Memory does
+//! not grow beyond two such batches but for some hundred bytes a voter and some twenty a
+//! ciphertext. Only files with ballots that others replaced are read twice.
 
 use crate::board::{Board, Head};
 use crate::body::{Ballot, Body, Challenge, Kind, Manifest, Outcome, Tally};
@@ -24,11 +26,13 @@ use std::mem;
 
 /// Lines that are read together.
 const BATCH_LINES: usize = 250;
-/// Lines that a core takes at most before others may take from what is left, so that none waits long for another.
+/// Lines that a core takes at most before others may take from what is left, so that none waits
+/// long for another.
 const TAKEN: usize = 4;
 /// Bytes of lines that are read together.
 const BATCH_BYTES: usize = 64 << 20;
-/// Bytes of ballots whose proofs are verified together: enough that a proof costs little more than it does at best.
+/// Bytes of ballots whose proofs are verified together: enough that a proof costs little more than
+/// it does at best.
 const WAITING_BYTES: usize = 108 << 20;
 /// Faults of a check that are told; of the others only the number.
 const TOLD: usize = 20;
@@ -42,7 +46,8 @@ pub enum Step {
     Heads,
     /// The first entry: an election that can be held, its key and the proof about it.
     Election,
-    /// Entries come in the right order and from those who may make them; no voter counts twice and no ciphertext is there twice.
+    /// Entries come in the right order and from those who may make them; no voter counts twice and
+    /// no ciphertext is there twice.
     Rules,
     /// Every entry is signed by its author.
     Signatures,
@@ -152,7 +157,8 @@ impl Report {
     }
 }
 
-/// Verifies a record. `progress` is told how many bytes have been read. Nothing in a record makes this fail; faults are in the report.
+/// Verifies a record. `progress` is told how many bytes have been read. Nothing in a record makes
+/// this fail; faults are in the report.
 ///
 /// # Errors
 /// If the record cannot be read.
@@ -167,7 +173,8 @@ pub fn verify(
     let mut reader = Reader { lines: Lines::new(source), bytes: 0, progress };
     loop {
         let ready = verifier.take_waiting();
-        // While ballots are verified, those of the next batch are read, hashed, and held against the rules.
+        // While ballots are verified, those of the next batch are read, hashed, and held against
+        // the rules.
         let (goes_on, verified) = rayon::join(|| verifier.gather(&mut reader), || ready.map(Ready::verify));
         verifier.note_verified(verified);
         if !goes_on? {
@@ -408,7 +415,8 @@ impl Verifier {
         Ok(())
     }
 
-    /// Takes lines in until as many ballots wait as are verified together; whether there may be more lines.
+    /// Takes lines in until as many ballots wait as are verified together; whether there may be
+    /// more lines.
     fn gather(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
         while self.waiting_bytes < WAITING_BYTES {
             let (read, error) = reader.next();
@@ -521,7 +529,8 @@ impl Verifier {
         true
     }
 
-    /// The same for a ballot of which only the outline is here: signature and proofs are left to the machine that has it.
+    /// The same for a ballot of which only the outline is here: signature and proofs are left to
+    /// the machine that has it.
     fn admit_outline(&mut self, entry: u64, outline: &Outline, form: Result<(), ErrorKind>) -> bool {
         let Some(state) = &mut self.state else { return false };
         match state.admit_outline(outline, form) {
@@ -682,7 +691,8 @@ impl Verifier {
         Ok(())
     }
 
-    /// Takes replaced ballots out of the products, file by file. Only a source that cannot be read is an error of the outer kind.
+    /// Takes replaced ballots out of the products, file by file. Only a source that cannot be read
+    /// is an error of the outer kind.
     fn remove_replaced(&self, source: &dyn Source, products: &mut Products) -> Result<Result<(), ErrorKind>, Error> {
         let files: BTreeSet<u64> = self.replaced.keys().map(|entry| entry / FILE_ENTRIES).collect();
         for file in files {

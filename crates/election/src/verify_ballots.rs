@@ -11,8 +11,9 @@ use hearith_proofs::{Contexts, membership, residue, totals};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Verifies the proofs of ballots: a verdict for each, which is the same whatever ballots are verified beside it. Costs least a ballot in batches of a
-/// thousand and more; only if one is at fault, each is looked at by itself, and halving finds it.
+/// Verifies the proofs of ballots: a verdict for each, which is the same whatever ballots are
+/// verified beside it. Costs least a ballot in batches of a thousand and more; only if one is at
+/// fault, each is looked at by itself, and halving finds it.
 pub fn verify_ballots(election: &Election, ballots: &[&Ballot]) -> Vec<Result<(), ErrorKind>> {
     let mut verdicts: Vec<Result<(), ErrorKind>> =
         ballots.par_iter().map(|ballot| election.check_shape(ballot)).collect();
@@ -75,7 +76,8 @@ fn check_openings(election: &Election, challenge: &Challenge) -> Result<(), Erro
     Ok(())
 }
 
-/// Fails for the first number of a ballot that no proof or ciphertext may have. Cheap, and each ballot by itself.
+/// Fails for the first number of a ballot that no proof or ciphertext may have. Cheap, and each
+/// ballot by itself.
 fn check_ranges(election: &Election, ballot: &Ballot) -> Result<(), ErrorKind> {
     let key = election.key();
     for (contest, (one, selection)) in election.contests().iter().zip(&ballot.contests).enumerate() {
@@ -217,8 +219,9 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Every row that fails, with its error. A proof that does not hold is the first in its batch, so the rows before it are right; of other errors nothing is
-/// known of them. `of_all` is what verifying all of them came to, if that is known.
+/// Every row that fails, with its error. A proof that does not hold is the first in its batch, so
+/// the rows before it are right; of other errors nothing is known of them. `of_all` is what
+/// verifying all of them came to, if that is known.
 fn failing(
     rows: Range<usize>,
     mut of_all: Option<Result<(), hearith_proofs::Error>>,

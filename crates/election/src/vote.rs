@@ -11,7 +11,8 @@ use hearith_proofs::{Contexts, membership, totals};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// A ballot that is not cast yet, with what it was made with. To cast it, drop the secret; to challenge it, show the secret, and make another one.
+/// A ballot that is not cast yet, with what it was made with. To cast it, drop the secret; to
+/// challenge it, show the secret, and make another one.
 pub struct Prepared {
     ballot: Ballot,
     secret: Vec<OpenedContest>,
@@ -55,7 +56,8 @@ impl fmt::Debug for Prepared {
     }
 }
 
-/// What voters chose: for each the id, and for each contest the marks' values ([`Contest::choose`]).
+/// What voters chose: for each the id, and for each contest the marks' values
+/// ([`Contest::choose`]).
 pub type Vote = (String, Vec<Zeroizing<Vec<usize>>>);
 
 impl Election {
@@ -79,11 +81,13 @@ impl Election {
         prepared.pop().ok_or(ErrorKind::Shape { problem: "no ballot" })
     }
 
-    /// The same of many voters in one batch, by the values of the marks, which are not looked at: values that a contest does not take fail, or make ballots
-    /// whose proofs do not hold. Constant time in them.
+    /// The same of many voters in one batch, by the values of the marks, which are not looked at:
+    /// values that a contest does not take fail, or make ballots whose proofs do not hold. Constant
+    /// time in them.
     ///
     /// # Errors
-    /// [`Choice`](ErrorKind::Choice) if there are not as many values as marks, or one that no mark can hold; or if the random generator fails.
+    /// [`Choice`](ErrorKind::Choice) if there are not as many values as marks, or one that no mark
+    /// can hold; or if the random generator fails.
     pub fn prepare_all(&self, votes: &[Vote]) -> Result<Vec<Prepared>, ErrorKind> {
         let mut all: Vec<Prepared> = votes
             .iter()

@@ -1,7 +1,8 @@
-//! A voter's credential as a code that can be typed: 128 random bits, from which the key under one election follows.
+//! A voter's credential as a code that can be typed: 128 random bits, from which the key under one
+//! election follows.
 //!
-//! The code names no election, and yet belongs to one: under another manifest, whose key somebody else may hold, it gives a
-//! key that nobody could have registered there without knowing the code.
+//! The code names no election, and yet belongs to one: under another manifest, whose key somebody
+//! else may hold, it gives a key that nobody could have registered there without knowing the code.
 
 use crate::canonical::Hash;
 use crate::code::{self, CodeKind};

@@ -1,7 +1,8 @@
-//! No secret is left on the heap: every block is searched when it is freed, for secret keys while they are made, written, read and used, and for
-//! openings of a ballot that is cast.
+//! No secret is left on the heap: every block is searched when it is freed, for secret keys while
+//! they are made, written, read and used, and for openings of a ballot that is cast.
 //!
-//! Not covered: the numbers that a proof draws, which hearith-proofs wipes by itself; the stack and the registers.
+//! Not covered: the numbers that a proof draws, which hearith-proofs wipes by itself; the stack and
+//! the registers.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_election::{Hash, Holder, SecretKey, Signer};

@@ -1,4 +1,5 @@
-//! Whoever follows a board keeps little of a ballot: neither its ciphertexts nor its proofs, however many voters there are.
+//! Whoever follows a board keeps little of a ballot: neither its ciphertexts nor its proofs,
+//! however many voters there are.
 
 #[path = "all/common/mod.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -39,7 +40,8 @@ fn of_a_ballot_some_hundred_bytes_are_kept() {
     notices().skip(begun).for_each(|notice| _ = state.admit(&notice).unwrap());
     let kept = (live() - before) / (2 * VOTERS);
     assert_eq!(state.counted().0, VOTERS as u64);
-    // A hash of 16 bytes for each of ten ciphertexts, in a table that is between half and nearly full.
+    // A hash of 16 bytes for each of ten ciphertexts, in a table that is between half and nearly
+    // full.
     assert!((160..400).contains(&kept), "{kept} bytes a ballot");
     let ballot = running.lines.last().unwrap().len();
     assert!(ballot > 5000, "a ballot has {ballot} bytes");

@@ -1,4 +1,5 @@
-//! The papers' ways to decrypt beside the product's, on every available engine, on one thread: batches of 32 rows.
+//! The papers' ways to decrypt beside the product's, on every available engine, on one thread:
+//! batches of 32 rows.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hearith_golden::{Decryption, PaperKey};

@@ -1,4 +1,5 @@
-//! Squares of moduli as long as the keys' of \[CMOOH13\], school-book over blocks and by four-step transforms, by the models that tests hold against simulation: rows of a table for
+//! Squares of moduli as long as the keys' of \[CMOOH13\], school-book over blocks and by four-step
+//! transforms, by the models that tests hold against simulation: rows of a table for
 //! `synth/dghv.py`; then from how many bits on the second takes fewer cycles, and always does.
 
 use hearith_golden::integer_fft::encryption::{Encryptor, Step};

@@ -1,4 +1,5 @@
-//! Table 6 of \[CMOOH13\] by its equation 12, and our encryptor by its model, which tests hold against simulation: rows of a table for `synth/dghv.py`.
+//! Table 6 of \[CMOOH13\] by its equation 12, and our encryptor by its model, which tests hold
+//! against simulation: rows of a table for `synth/dghv.py`.
 
 use hearith_golden::integer_fft::encryption::{Encryptor, paper};
 use hearith_golden::integer_fft::sizes::{CMNT, CNT, Size};

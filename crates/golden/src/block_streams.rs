@@ -1,8 +1,8 @@
-//! The election machine \[GTG24\], whose numbers move as blocks of 32 bits: what its modules compute, and in how many cycles those of `rtl/blocks`
-//! do.
+//! The election machine \[GTG24\], whose numbers move as blocks of 32 bits: what its modules
+//! compute, and in how many cycles those of `rtl/blocks` do.
 //!
-//! Cycles are counted from that of the first block's being taken to that of the last one's being given, both of them included, where blocks
-//! come and go one a cycle.
+//! Cycles are counted from that of the first block's being taken to that of the last one's being
+//! given, both of them included, where blocks come and go one a cycle.
 
 /// The shape of a product: blocks of an operand, and multipliers of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,8 @@ impl Shape {
         high + 1 - low
     }
 
-    /// `C`: the cycles in which the multipliers of a product are busy, and one for the highest block.
+    /// `C`: the cycles in which the multipliers of a product are busy, and one for the highest
+    /// block.
     pub fn columns(self, products: Products) -> u64 {
         let count = if products == Products::Low { self.blocks } else { 2 * self.blocks - 1 };
         (0..count).map(|k| self.column(products, k)).sum::<u64>() + u64::from(products != Products::Low)
@@ -85,7 +86,8 @@ impl Shape {
     }
 }
 
-/// The dual encryptor: bits of `n`, the row's delay of a quotient digit, cycles of a step. Its digits have 16 bits.
+/// The dual encryptor: bits of `n`, the row's delay of a quotient digit, cycles of a step. Its
+/// digits have 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dual {
     /// Bits of `n`.
@@ -102,7 +104,8 @@ impl Dual {
         (self.bits + 18) / 16 + self.delay + 1
     }
 
-    /// Steps of a product modulo `n`: a square of dual numbers takes two such jobs, a product three.
+    /// Steps of a product modulo `n`: a square of dual numbers takes two such jobs, a product
+    /// three.
     pub fn job(self) -> u64 {
         self.digits() + self.delay + 2
     }

@@ -1,9 +1,10 @@
-//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper \[HDSST25\].
+//! Counts of what the post-processing of decryption costs, in the unit of the MESA paper
+//! \[HDSST25\].
 
 use std::cell::Cell;
 
-/// What the post-processing of decryptions took, in operations on `2 N` bits, `N` the bits of the key: an operation on
-/// `N` bits counts one half, as in section 3.3 of the paper.
+/// What the post-processing of decryptions took, in operations on `2 N` bits, `N` the bits of the
+/// key: an operation on `N` bits counts one half, as in section 3.3 of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     /// Modular multiplications, each by the `N`-bit multiplier whatever the modulus.

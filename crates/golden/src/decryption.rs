@@ -11,18 +11,19 @@ use hearith_paillier::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey, Pu
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The papers' ways to decrypt. All give the plaintexts that [`PrivateKey::decrypt`] gives and refuse the same ciphertexts; all are
-/// constant time in the key, the ciphertext and the plaintext.
+/// The papers' ways to decrypt. All give the plaintexts that [`PrivateKey::decrypt`] gives and
+/// refuse the same ciphertexts; all are constant time in the key, the ciphertext and the plaintext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decryption {
-    /// One power modulo `n^2` with the exponent `lambda = (p - 1)(q - 1)`, times `mu = lambda^-1 mod n` (\[Paillier99\],
-    /// section 4, and equation 1 of the MESA paper \[HDSST25\], with the least common multiple).
+    /// One power modulo `n^2` with the exponent `lambda = (p - 1)(q - 1)`, times
+    /// `mu = lambda^-1 mod n` (\[Paillier99\], section 4, and equation 1 of the MESA paper
+    /// \[HDSST25\], with the least common multiple).
     Standard,
-    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\], algorithm 3, with
-    /// all its judgements.
+    /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\],
+    /// algorithm 3, with all its judgements.
     Crt,
-    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step: \[HDSST25\], algorithm 4,
-    /// which the hardware follows.
+    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step:
+    /// \[HDSST25\], algorithm 4, which the hardware follows.
     Ecrt,
 }
 
@@ -46,7 +47,8 @@ impl fmt::Display for Decryption {
     }
 }
 
-/// A private key with what the papers' ways derive from it. Wiped when dropped; `Debug` shows the id of the key pair only.
+/// A private key with what the papers' ways derive from it. Wiped when dropped; `Debug` shows the
+/// id of the key pair only.
 ///
 /// ```
 /// use hearith_golden::{Decryption, PaperKey};

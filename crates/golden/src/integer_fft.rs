@@ -1,7 +1,10 @@
-//! Products of long integers by transforms over a finite ring, as the hardware of the design for FHE over the integers \[CMOOH13\] computes
-//! them: blocks of `k / 2` digits of `b` bits, transforms of length `k` modulo `p`, and what the blocks of a long product ([`cost`]) and whole encryptions ([`encryption`]) cost.
+//! Products of long integers by transforms over a finite ring, as the hardware of the design for
+//! FHE over the integers \[CMOOH13\] computes them: blocks of `k / 2` digits of `b` bits,
+//! transforms of length `k` modulo `p`, and what the blocks of a long product ([`cost`]) and whole
+//! encryptions ([`encryption`]) cost.
 //!
-//! Transforms are computed by their definition, with `k^2` products, so that they share nothing with what they are compared with.
+//! Transforms are computed by their definition, with `k^2` products, so that they share nothing
+//! with what they are compared with.
 
 pub mod cost;
 pub mod encryption;
@@ -78,7 +81,8 @@ pub struct Parameters {
     pub group: u32,
 }
 
-/// The paper's Table 3 with what is wrong in it put right: two roots that are none, and digits as long as an even number of bits can be.
+/// The paper's Table 3 with what is wrong in it put right: two roots that are none, and digits as
+/// long as an even number of bits can be.
 pub const CORRECTED: [Parameters; 4] = [
     Parameters { modulus: Modulus::new(32, 0), k: 64, root: 2, base: 12, group: 4 },
     Parameters { modulus: Modulus::new(64, 0), k: 128, root: 2, base: 28, group: 8 },
@@ -95,7 +99,8 @@ pub const PRINTED: [Parameters; 4] = [
 ];
 
 impl Parameters {
-    /// Whether the root's powers make up a transform that has an inverse: `w^(k/2) = -1`, as `k` is a power of two.
+    /// Whether the root's powers make up a transform that has an inverse: `w^(k/2) = -1`, as `k` is
+    /// a power of two.
     pub fn has_root(&self) -> bool {
         self.modulus.power(self.root, u64::from(self.k) / 2) == self.modulus.value() - 1
     }

@@ -1,12 +1,14 @@
-//! The residue of one long integer modulo one special prime, as hardware computes it: reference functions that assert the bound
-//! of every intermediate value.
+//! The residue of one long integer modulo one special prime, as hardware computes it: reference
+//! functions that assert the bound of every intermediate value.
 //!
-//! An integer is cut into `t` words `A[0..t]` of `v` bits, `q = 2^v - beta`, `L` the bits of beta, `d = ceil(t / 2)`:
+//! An integer is cut into `t` words `A[0..t]` of `v` bits, `q = 2^v - beta`, `L` the bits of beta,
+//! `d = ceil(t / 2)`:
 //!
-//! - [`Proposed`]: pairs of words by shifts and additions, `d - 1` multiplications, a fold, one Barrett reduction
-//!   (full, or truncated);
+//! - [`Proposed`]: pairs of words by shifts and additions, `d - 1` multiplications, a fold, one
+//!   Barrett reduction (full, or truncated);
 //! - [`RoyParallel`]: `t - 1` multiplications, a fold, one Barrett reduction;
-//! - [`Tan`]: pairs of words by shifts and additions, a Barrett reduction each, `d - 1` multiplications, one more Barrett reduction.
+//! - [`Tan`]: pairs of words by shifts and additions, a Barrett reduction each, `d - 1`
+//!   multiplications, one more Barrett reduction.
 //!
 //! Their constants are public fields. Words have 32 bits at most, so that everything fits
 //! into 128 bits.
@@ -44,7 +46,8 @@ fn powers(prime: SpecialPrime, step: u32, count: u32) -> Vec<u64> {
     std::iter::successors(Some(1), |&power| Some(mul_mod(power, factor, q))).take(count as usize).collect()
 }
 
-/// Neighbouring words put together, `A[2j] + beta A[2j+1] < 2^(v + L)`, with a zero above an odd number of words.
+/// Neighbouring words put together, `A[2j] + beta A[2j+1] < 2^(v + L)`, with a zero above an odd
+/// number of words.
 fn pairs(prime: SpecialPrime, words: &[u64]) -> Vec<u128> {
     let bits = prime.word_bits() + prime.beta_bits();
     let pair = |pair: &[u64]| {
@@ -105,7 +108,8 @@ mod tests {
         }
     }
 
-    /// Integers of the length that sit at bounds: zero, all ones, alternating words, multiples of q and their neighbours.
+    /// Integers of the length that sit at bounds: zero, all ones, alternating words, multiples of q
+    /// and their neighbours.
     fn corners(prime: SpecialPrime, bits: u32) -> Vec<Integer> {
         let (v, q) = (prime.word_bits(), prime.modulus());
         let top = Integer::from(1) << bits;

@@ -9,10 +9,12 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Barrett's reduction \[Barrett86\] modulo a number of any length, with the transforms of the modulus and of its reciprocal prepared.
+/// Barrett's reduction \[Barrett86\] modulo a number of any length, with the transforms of the
+/// modulus and of its reciprocal prepared.
 ///
-/// The modulus `A` has `phi` bits, a number `x` to be reduced at most `phi + gamma`. Both are cut at limbs of `d = 64` bits, with the
-/// parameters of the design for encryption over the integers that this project follows \[CMOOH13\], corrected:
+/// The modulus `A` has `phi` bits, a number `x` to be reduced at most `phi + gamma`. Both are cut
+/// at limbs of `d = 64` bits, with the parameters of the design for encryption over the integers
+/// that this project follows \[CMOOH13\], corrected:
 ///
 /// ```text
 /// beta  = d floor(phi / d) - phi, less d if that is above -3          alpha = d (floor((gamma - beta) / d) + 1) + beta
@@ -21,17 +23,19 @@ use std::fmt;
 /// ```
 ///
 /// # Bounds
-/// `phi + beta` and `alpha - beta` are multiples of `d`, so only limbs are dropped. Let `X = x / 2^(phi + beta) - s` and
-/// `mu = 2^(phi + alpha) / A - t` with `0 <= s, t < 1`. Then
+/// `phi + beta` and `alpha - beta` are multiples of `d`, so only limbs are dropped. Let
+/// `X = x / 2^(phi + beta) - s` and `mu = 2^(phi + alpha) / A - t` with `0 <= s, t < 1`. Then
 ///
 /// ```text
 /// X mu / 2^(alpha - beta) = x / A - s 2^(phi + beta) / A - t X / 2^(alpha - beta)
 /// ```
 ///
-/// The top bit of `A` is set, `A >= 2^(phi - 1)`, and `beta <= -3`, so the second term is below `2^(beta + 1) <= 1/4`. The third one is
-/// below `2^(gamma - beta) / 2^(alpha - beta) = 2^(gamma - alpha) <= 1/2`, since `alpha > gamma`. So `q` is `floor(x / A)` or one less,
-/// `0 <= r < 2 A`, and one subtraction is enough. As `r` is known to be below `2^(phi + 1)`, the product `q A` is taken modulo
-/// `2^N - 1` with the least `N` above that: a transform of the modulus' length, not of `x`'s.
+/// The top bit of `A` is set, `A >= 2^(phi - 1)`, and `beta <= -3`, so the second term is below
+/// `2^(beta + 1) <= 1/4`. The third one is below `2^(gamma - beta) / 2^(alpha - beta) = 2^(gamma -
+/// alpha) <= 1/2`, since `alpha > gamma`. So `q` is `floor(x / A)` or one less, `0 <= r < 2 A`, and
+/// one subtraction is enough. As `r` is known to be below `2^(phi + 1)`, the product `q A` is taken
+/// modulo `2^N - 1` with the least `N` above that: a transform of the modulus' length, not of
+/// `x`'s.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -117,7 +121,8 @@ impl Barrett {
     /// As [`Barrett::reduce`] for each number.
     ///
     /// # Errors
-    /// As [`Barrett::reduce`], and [`NttError::Places`]; places of other numbers may be written then.
+    /// As [`Barrett::reduce`], and [`NttError::Places`]; places of other numbers may be written
+    /// then.
     pub fn reduce_each(&self, numbers: &[&[u64]], out: &mut [&mut [u64]]) -> Result<(), NttError> {
         places(numbers.len(), out.len())?;
         numbers.par_iter().zip(out).try_for_each(|(x, out)| self.reduce(x, out))

@@ -1,7 +1,7 @@
 //! What an engine provides: the inner loops, each over a block of vectors, one prime a lane.
 //!
-//! They are written once, in [`loops`] and [`digits`], for any [`Word`]; an engine says what a vector is, and has the loops compiled
-//! with its instructions.
+//! They are written once, in [`loops`] and [`digits`], for any [`Word`]; an engine says what a
+//! vector is, and has the loops compiled with its instructions.
 
 pub(crate) mod digits;
 #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,8 @@ pub(crate) fn transforms(engine: Available, shape: Shape) -> Box<dyn Transforms>
 
 /// The inner loops. Bounds stand with each in [`loops`] and [`digits`].
 pub(crate) trait Kernel: Send + Sync + 'static {
-    /// The levels of a transform of a block below node `node`: its first one splits the block in two.
+    /// The levels of a transform of a block below node `node`: its first one splits the block in
+    /// two.
     fn forward(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]);
     /// The first two levels of such a transform alone.
     fn split(block: &mut [Lanes], node: usize, roots: &[Constant]);
@@ -30,8 +31,9 @@ pub(crate) trait Kernel: Send + Sync + 'static {
     fn inverse(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]);
     /// Undoes [`Kernel::split`], up to a factor of four.
     fn join(block: &mut [Lanes], node: usize, roots: &[Constant]);
-    /// Products of the polynomials at the leaves of a transform, of `degree` coefficients each, the first leaf's number being `leaf`:
-    /// `out = a b`, or `out + a b`. Without `b` squares. As many vectors as the factors have are asked for meanwhile from each of `soon`.
+    /// Products of the polynomials at the leaves of a transform, of `degree` coefficients each, the
+    /// first leaf's number being `leaf`: `out = a b`, or `out + a b`. Without `b` squares. As many
+    /// vectors as the factors have are asked for meanwhile from each of `soon`.
     fn multiply(
         out: Target<'_>,
         a: Option<&[Lanes]>,
@@ -41,10 +43,12 @@ pub(crate) trait Kernel: Send + Sync + 'static {
         roots: &[Constant],
         soon: [Option<Soon>; 2],
     );
-    /// Coefficients `from ..` of a number, `from` a multiple of [`RUN`](crate::shape::RUN). As many vectors are asked for meanwhile.
+    /// Coefficients `from ..` of a number, `from` a multiple of [`RUN`](crate::shape::RUN). As many
+    /// vectors are asked for meanwhile.
     fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>);
-    /// The sums of coefficients, whole runs of them, at the places that they have in a number: fills `out`, as many words as they have
-    /// bits divided by 64, and returns what is to be added above it. As many vectors are asked for meanwhile.
+    /// The sums of coefficients, whole runs of them, at the places that they have in a number:
+    /// fills `out`, as many words as they have bits divided by 64, and returns what is to be added
+    /// above it. As many vectors are asked for meanwhile.
     fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Soon>) -> [u64; 4];
 }
 

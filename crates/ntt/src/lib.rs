@@ -1,14 +1,14 @@
 //! Super-size arithmetic: products of 10^4 to 10^9 bits, and remainders. Knows no scheme.
 //!
-//! - [`Ring`]: integers modulo `2^N - 1`, with products by number-theoretic transforms: of numbers, of factors that are kept
-//!   transformed, and sums of products with one way back;
+//! - [`Ring`]: integers modulo `2^N - 1`, with products by number-theoretic transforms: of numbers,
+//!   of factors that are kept transformed, and sums of products with one way back;
 //! - [`Barrett`]: remainders by a modulus that is kept with its reciprocal, both transformed;
 //! - [`reciprocal`]: by Newton's iteration.
 //!
-//! Numbers are slices of 64-bit limbs, least significant first; the caller has the places for results. All
-//! [engines](hearith_arith::Engine) give the same results, and work spreads over the cores of rayon's current pool.
-//! `docs/explanation/ntt.md` explains the transforms. **Nothing here is constant time, and nothing
-//! is wiped**: it is not for secrets.
+//! Numbers are slices of 64-bit limbs, least significant first; the caller has the places for
+//! results. All [engines](hearith_arith::Engine) give the same results, and work spreads over the
+//! cores of rayon's current pool. `docs/explanation/ntt.md` explains the transforms. **Nothing here
+//! is constant time, and nothing is wiped**: it is not for secrets.
 
 mod barrett;
 mod engine;

@@ -2,8 +2,9 @@
 
 use crate::primes::Lanes;
 
-/// So many values, all the default, on huge pages where the system gives them when it is asked: the columns of a long transform lie on
-/// another small page at every row, more of them than a core keeps addresses of.
+/// So many values, all the default, on huge pages where the system gives them when it is asked: the
+/// columns of a long transform lie on another small page at every row, more of them than a core
+/// keeps addresses of.
 pub(crate) fn zeros<T: Clone + Default>(length: usize) -> Vec<T> {
     let mut room = Vec::with_capacity(length);
     #[cfg(target_os = "linux")]
@@ -25,13 +26,14 @@ fn ask_for_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
     let start = range.start.cast::<u8>().align_offset(page);
     let size = size_of_val(room).saturating_sub(start) / page * page;
     if size >= HUGE {
-        // SAFETY: whole pages within the room. Advice about the size of pages changes nothing that is in them.
+        // SAFETY: whole pages within the room. Advice about the size of pages changes nothing that
+        // is in them.
         let _ = unsafe { madvise(range.start.cast::<u8>().add(start).cast(), size, Advice::LinuxHugepage) };
     }
 }
 
-/// Vectors that are wanted soon: a loop that has something else to do asks for them a few at a time, so that memory and arithmetic are
-/// busy together.
+/// Vectors that are wanted soon: a loop that has something else to do asks for them a few at a
+/// time, so that memory and arithmetic are busy together.
 #[derive(Clone, Copy)]
 pub(crate) struct Soon {
     from: *const Lanes,
@@ -76,7 +78,8 @@ pub(crate) fn copy_past_caches(from: &[Lanes], to: &mut [Lanes]) {
                 unsafe { _mm_stream_si128(to.add(quarter), _mm_load_si128(from.add(quarter))) };
             }
         }
-        // SAFETY: every x86-64 has it. Other threads see what was written before whatever this one does next.
+        // SAFETY: every x86-64 has it. Other threads see what was written before whatever this one
+        // does next.
         unsafe { _mm_sfence() };
     }
     #[cfg(not(target_arch = "x86_64"))]

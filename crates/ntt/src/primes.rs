@@ -1,7 +1,9 @@
-//! The eight primes, one a lane, and the arithmetic modulo them that set-up needs, one lane at a time.
+//! The eight primes, one a lane, and the arithmetic modulo them that set-up needs, one lane at a
+//! time.
 //!
-//! Each is just below 2^48 and one above a multiple of 2^24. Numbers of 52 bits, what the vector engine's products take, leave room
-//! up to `16 p`, so that sums and differences wait for their reduction over two levels of a transform.
+//! Each is just below 2^48 and one above a multiple of 2^24. Numbers of 52 bits, what the vector
+//! engine's products take, leave room up to `16 p`, so that sums and differences wait for their
+//! reduction over two levels of a transform.
 
 use hearith_arith::natural::word::{inverse_mod, pow_mod, root_of_unity};
 use std::sync::OnceLock;
@@ -34,8 +36,9 @@ impl Lanes {
     }
 }
 
-/// A constant `c` for each prime `p` as products want it: the product of `x` below 2^52 and `c 2^52 mod p` is, modulo 2^52, that of
-/// `x` and `by_inverse`, times `p`. So the difference of the two products' upper halves is `c x mod p`, up to a multiple of `p`.
+/// A constant `c` for each prime `p` as products want it: the product of `x` below 2^52 and
+/// `c 2^52 mod p` is, modulo 2^52, that of `x` and `by_inverse`, times `p`. So the difference of
+/// the two products' upper halves is `c x mod p`, up to a multiple of `p`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constant {
     /// `c 2^52 mod p`.
@@ -117,9 +120,9 @@ pub(crate) fn root(i: usize) -> u64 {
         [i]
 }
 
-/// The first `2^log` roots of the nodes of a transform: number `j` is the power of a root of unity whose exponent, as a fraction of
-/// a turn, has the bits of `j` in reversed order, from a quarter on. Kept for as long as the program runs, since every transform of
-/// that size wants them.
+/// The first `2^log` roots of the nodes of a transform: number `j` is the power of a root of unity
+/// whose exponent, as a fraction of a turn, has the bits of `j` in reversed order, from a quarter
+/// on. Kept for as long as the program runs, since every transform of that size wants them.
 pub(crate) fn roots(log: u32) -> &'static [Constant] {
     static TABLES: [OnceLock<Vec<Constant>>; LOG_ORDER as usize] = [const { OnceLock::new() }; LOG_ORDER as usize];
     TABLES[log as usize].get_or_init(|| {

@@ -1,9 +1,10 @@
 //! Reciprocals by Newton's iteration.
 //!
-//! For `a` of `k` limbs with its top bit set, `B = 2^64` and `h = floor(k / 2) + 1`, let `v` be the reciprocal `floor(B^(2 h) / a')` of
-//! its upper `h` limbs `a'`. With `e = B^(k + h) - a v`, which is below `2 B^k` in size, `w = v B^(k - h) + v e / B^(2 h)` is off
-//! `B^(2 k) / a` by at most `8 B^(k - 2 h) < 1`, since the error is squared. Rounding costs a unit or two more, and these are mended
-//! by the exact remainder, so that every reciprocal is exact.
+//! For `a` of `k` limbs with its top bit set, `B = 2^64` and `h = floor(k / 2) + 1`, let `v` be the
+//! reciprocal `floor(B^(2 h) / a')` of its upper `h` limbs `a'`. With `e = B^(k + h) - a v`, which
+//! is below `2 B^k` in size, `w = v B^(k - h) + v e / B^(2 h)` is off `B^(2 k) / a` by at most
+//! `8 B^(k - 2 h) < 1`, since the error is squared. Rounding costs a unit or two more, and these
+//! are mended by the exact remainder, so that every reciprocal is exact.
 
 use crate::shape::Shape;
 use crate::{NttError, Ring};

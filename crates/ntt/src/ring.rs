@@ -13,10 +13,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// Integers modulo `2^N - 1`, prepared for an engine: products of 10^4 to 10^9 bits.
 ///
-/// `N` is at least what is asked for, so a product of numbers that have together no more limbs than asked is the product itself.
-/// Numbers are slices of 64-bit limbs, little end first, and results go to places that the caller has. All engines give the
-/// same results. Nothing is constant time: carries go on through whole limbs of ones. Rooms for transforms are kept for the next
-/// product and not wiped.
+/// `N` is at least what is asked for, so a product of numbers that have together no more limbs than
+/// asked is the product itself. Numbers are slices of 64-bit limbs, little end first, and results
+/// go to places that the caller has. All engines give the same results. Nothing is constant time:
+/// carries go on through whole limbs of ones. Rooms for transforms are kept for the next product
+/// and not wiped.
 ///
 /// One product spreads over the cores of rayon's current pool, and so does a batch.
 ///
@@ -100,25 +101,29 @@ impl Ring {
         self.terms
     }
 
-    /// What the choice by size was: coefficients of a leaf, levels of the transform, bits of a coefficient.
+    /// What the choice by size was: coefficients of a leaf, levels of the transform, bits of a
+    /// coefficient.
     pub fn shape(&self) -> (usize, u32, usize) {
         (self.shape.degree, self.shape.levels, self.shape.coefficient_bits())
     }
 
-    /// IFMA instructions that a product takes, on the engine that uses them: three for each factor that is transformed, level and two
-    /// coefficients and as many on the way back, and so on for the rest. Divided by
-    /// [`peak_rate`](hearith_arith::cost::peak_rate) they are the multiplication limit of the machine.
+    /// IFMA instructions that a product takes, on the engine that uses them: three for each factor
+    /// that is transformed, level and two coefficients and as many on the way back, and so on for
+    /// the rest. Divided by [`peak_rate`](hearith_arith::cost::peak_rate) they are the
+    /// multiplication limit of the machine.
     pub fn instructions(&self) -> u64 {
         let (degree, levels) = (self.shape.degree as u64, u64::from(self.shape.levels));
         let transforms = 3 * levels * 3 / 2;
         let leaves = 3 * 3 + 2 * degree + 2;
-        // Two factors' residues; the coefficients' scale, fraction, sum, and the multiple taken away.
+        // Two factors' residues; the coefficients' scale, fraction, sum, and the multiple taken
+        // away.
         let ways = 2 * 8 + 3 + 1 + 16 + 2;
         (self.shape.length() as u64) * (transforms + leaves + ways)
     }
 
-    /// Bytes that a product of two numbers moves between a core's own caches and what is behind them, in rayon's current pool: both
-    /// transforms are written, read and written again, and the product's is read. None where all is done in one piece.
+    /// Bytes that a product of two numbers moves between a core's own caches and what is behind
+    /// them, in rayon's current pool: both transforms are written, read and written again, and the
+    /// product's is read. None where all is done in one piece.
     pub fn bytes(&self) -> u64 {
         let passes = if self.transforms.is_divided() { 2 * 3 + 1 } else { 0 };
         (passes * self.shape.length() * size_of::<Lanes>()) as u64
@@ -154,8 +159,9 @@ impl Ring {
         Ok(())
     }
 
-    /// Limbs `from ..` of the product of `a` and a number that was transformed, modulo `2^N - 1`. With `from = 0` and a place of
-    /// [`Ring::limbs`] that is the cyclic product, where all ones may stand for zero; the product itself if it is short enough.
+    /// Limbs `from ..` of the product of `a` and a number that was transformed, modulo `2^N - 1`.
+    /// With `from = 0` and a place of [`Ring::limbs`] that is the cyclic product, where all ones
+    /// may stand for zero; the product itself if it is short enough.
     ///
     /// # Errors
     /// [`NttError::TooLong`] if `a` has more limbs than the ring, [`NttError::OtherRing`].
@@ -218,8 +224,8 @@ impl Ring {
         Ok(())
     }
 
-    /// The lower limbs of a sum modulo `2^N - 1`, as many as the place has; of the sum itself if it is short enough. All ones in a
-    /// place of [`Ring::limbs`] may stand for zero.
+    /// The lower limbs of a sum modulo `2^N - 1`, as many as the place has; of the sum itself if it
+    /// is short enough. All ones in a place of [`Ring::limbs`] may stand for zero.
     ///
     /// # Errors
     /// [`NttError::OtherRing`].
@@ -244,7 +250,8 @@ impl Ring {
     /// As [`Ring::product_with`] for each number, from the lowest limb on.
     ///
     /// # Errors
-    /// As [`Ring::product_with`], and [`NttError::Places`]; places of other numbers may be written then.
+    /// As [`Ring::product_with`], and [`NttError::Places`]; places of other numbers may be written
+    /// then.
     pub fn products_with(&self, numbers: &[&[u64]], b: &Transformed, out: &mut [&mut [u64]]) -> Result<(), NttError> {
         places(numbers.len(), out.len())?;
         numbers.par_iter().zip(out).try_for_each(|(a, out)| self.product_with(a, b, 0, out))

@@ -1,8 +1,9 @@
 //! How a number is cut into coefficients, and how many there are: the choice by size.
 //!
-//! A number is a polynomial in `2^b`, and a product is one modulo `x^n - 1` with `n = d 2^k`. The transform stops where polynomials
-//! of `d` coefficients are left, which are multiplied as they are: so `d` can be any small number, `n` need not be a power of two,
-//! and the cost grows smoothly. Stopping at eight to fifteen is cheaper than going on, too.
+//! A number is a polynomial in `2^b`, and a product is one modulo `x^n - 1` with `n = d 2^k`. The
+//! transform stops where polynomials of `d` coefficients are left, which are multiplied as they
+//! are: so `d` can be any small number, `n` need not be a power of two, and the cost grows
+//! smoothly. Stopping at eight to fifteen is cheaper than going on, too.
 
 use crate::primes::{Constant, INVERSES, LANES, Lanes, MASK, PRIMES, RADIX, inverse, mul, pow};
 
@@ -29,7 +30,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The cheapest shape for numbers of so many 64-bit limbs, and sums of so many products of them; `None` if there is none.
+    /// The cheapest shape for numbers of so many 64-bit limbs, and sums of so many products of
+    /// them; `None` if there is none.
     pub(crate) fn of(limbs: usize, terms: usize) -> Option<Self> {
         let bits = limbs.checked_mul(64)?;
         let all = DIGIT_BITS.flat_map(|digit| DEGREES.map(move |degree| (digit, degree)));
@@ -67,20 +69,22 @@ impl Shape {
         RUN * self.coefficient_bits() / 64
     }
 
-    /// Sums of up to 2 to this power products of two coefficients are below half of the primes' product, which tells them apart by
-    /// their residues.
+    /// Sums of up to 2 to this power products of two coefficients are below half of the primes'
+    /// product, which tells them apart by their residues.
     fn log_sum(&self) -> u32 {
         383 - 8 * self.digit
     }
 }
 
-/// The constants of the ways from digits to residues and back, for a length of digits and the number of levels.
+/// The constants of the ways from digits to residues and back, for a length of digits and the
+/// number of levels.
 pub(crate) struct Digits {
     /// Bits of a digit.
     pub(crate) bits: u32,
     /// `2^(bits k)` for the digits `k = 1, 2, 3` of a coefficient.
     pub(crate) places: [Constant; 3],
-    /// `2^-levels (M / p)^-1`, for the primes' product `M`, and `2^52` for the product's lost factor.
+    /// `2^-levels (M / p)^-1`, for the primes' product `M`, and `2^52` for the product's lost
+    /// factor.
     pub(crate) scale: Constant,
     /// For each prime the digits of `M / p`, times `2^(52 - bits)`.
     pub(crate) cofactors: [Lanes; LANES],
@@ -94,7 +98,8 @@ pub(crate) struct Digits {
     pub(crate) pack: Vec<Pack>,
 }
 
-/// Where eight digits of a run are in its words: digit `i` has bits of the word `word + index[i]` and of the next.
+/// Where eight digits of a run are in its words: digit `i` has bits of the word `word + index[i]`
+/// and of the next.
 pub(crate) struct Cut {
     pub(crate) word: usize,
     pub(crate) index: [Lanes; 2],
@@ -103,7 +108,8 @@ pub(crate) struct Cut {
     pub(crate) left: Lanes,
 }
 
-/// What eight words of a run are made of: word `i` has bits of the digit `digit + index[i]` and of the next two.
+/// What eight words of a run are made of: word `i` has bits of the digit `digit + index[i]` and of
+/// the next two.
 pub(crate) struct Pack {
     pub(crate) word: usize,
     pub(crate) digit: usize,
@@ -164,7 +170,8 @@ impl Digits {
             modulus,
             modulus_top: Lanes::of(|i| if i == 0 { top } else { 0 }),
             cut: (0..RUN / 2).map(|group| Cut::new(size, group)).collect(),
-            // A run has as many words as a digit has bits; the last eight may be the last ones' neighbours again.
+            // A run has as many words as a digit has bits; the last eight may be the last ones'
+            // neighbours again.
             pack: (0..size.div_ceil(LANES)).map(|group| Pack::new(size, (LANES * group).min(size - LANES))).collect(),
         }
     }

@@ -1,13 +1,15 @@
 //! Whole transforms: from numbers to values at the leaves, products there, and back.
 //!
-//! A transform of `n = d 2^k` coefficients, vectors of eight residues, splits `x^n - 1` level by level into `x^(n/2) - 1` and
-//! `x^(n/2) + 1`, and so on to `x^d - z` for all `z` of order `2^k`. Node `j` of a level has one root for its whole block, so
-//! blocks are worked on one after another while they are in a cache.
+//! A transform of `n = d 2^k` coefficients, vectors of eight residues, splits `x^n - 1` level by
+//! level into `x^(n/2) - 1` and `x^(n/2) + 1`, and so on to `x^d - z` for all `z` of order `2^k`.
+//! Node `j` of a level has one root for its whole block, so blocks are worked on one after another
+//! while they are in a cache.
 //!
-//! What fits into the second-level cache is split in place, two levels at a time, and depth first. What does not goes over memory
-//! twice: first the upper levels for 64 neighbouring columns at a time, which are made from the number's digits in the same go, then
-//! row by row all other levels, the products and the way back, then the upper levels of the way back, from which the number is put
-//! together. Columns and rows are what cores share out.
+//! What fits into the second-level cache is split in place, two levels at a time, and depth first.
+//! What does not goes over memory twice: first the upper levels for 64 neighbouring columns at a
+//! time, which are made from the number's digits in the same go, then row by row all other levels,
+//! the products and the way back, then the upper levels of the way back, from which the number is
+//! put together. Columns and rows are what cores share out.
 
 use crate::engine::{Kernel, Target};
 use crate::memory::{Soon, copy_past_caches, zeros};
@@ -27,7 +29,8 @@ const ROW: usize = 1 << 13;
 /// Most columns of a group, and most vectors of one.
 const COLUMNS: usize = 64;
 const GROUP: usize = 1 << 14;
-/// Vectors from which on a transform is written past the caches, which would not keep it until it is read.
+/// Vectors from which on a transform is written past the caches, which would not keep it until it
+/// is read.
 const FAR: usize = 1 << 19;
 /// Leaves whose products are one piece of work.
 const LEAVES: usize = 64;
@@ -88,7 +91,8 @@ impl<K: Kernel> Engine<K> {
         Upper(fit.max(enough).clamp(2, UPPER.min(levels - 4)))
     }
 
-    /// Columns of a group: whole runs. Rows have at least four levels, and so a multiple of 16 columns.
+    /// Columns of a group: whole runs. Rows have at least four levels, and so a multiple of 16
+    /// columns.
     fn group(&self, row: usize, upper: Upper) -> usize {
         (GROUP >> upper.0).clamp(RUN, COLUMNS).min(1 << row.trailing_zeros())
     }
@@ -267,7 +271,8 @@ fn columns<T>(matrix: &mut [T], row: usize, width: usize) -> Vec<Vec<&mut [T]>> 
     (0..row / width).map(|_| rows.iter_mut().filter_map(Iterator::next).collect()).collect()
 }
 
-/// Adds what pieces of `size` words left above them, each to the next piece, the last one's to the first: modulo `2^N - 1`.
+/// Adds what pieces of `size` words left above them, each to the next piece, the last one's to the
+/// first: modulo `2^N - 1`.
 fn add_above(out: &mut [u64], size: usize, above: &[[u64; 4]]) {
     for (i, above) in above.iter().enumerate() {
         let mut at = (i + 1) * size % out.len();
@@ -293,7 +298,8 @@ mod tests {
     use crate::primes::{LOG_ORDER, PRIMES, mul, pow, root};
     use hearith_arith::Engine as Choice;
 
-    /// The residues of leaf `leaf` by definition: the polynomial modulo `x^d - z`, for the `z` whose exponent has the leaf's bits reversed.
+    /// The residues of leaf `leaf` by definition: the polynomial modulo `x^d - z`, for the `z`
+    /// whose exponent has the leaf's bits reversed.
     fn naive(coefficients: &[u64], shape: &Shape, leaf: usize, i: usize) -> Vec<u64> {
         let reversed = leaf.reverse_bits() >> (usize::BITS - shape.levels);
         let z = pow(root(i), (reversed as u64) << (LOG_ORDER - shape.levels), i);

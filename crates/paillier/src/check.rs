@@ -1,40 +1,49 @@
-//! Checking decryptions: whether plaintexts are what their ciphertexts hold, for a fraction of the price of decrypting.
+//! Checking decryptions: whether plaintexts are what their ciphertexts hold, for a fraction of the
+//! price of decrypting.
 //!
 //! # Why
-//! Decryption works modulo `p` and modulo `q` and puts the two together. If one of the halves goes wrong, the result `m'` is right
-//! modulo the other prime and wrong modulo this one, so that `gcd(m' - m, n)` is a prime: whoever learns `m'` and `m`, or encrypted
-//! `m` themselves, has the private key. Boneh, DeMillo and Lipton showed it for signatures \[BDL97\]; for Paillier it is the same. One
-//! flipped bit in a constant of a device is enough, or one in this machine's memory.
+//! Decryption works modulo `p` and modulo `q` and puts the two together. If one of the halves goes
+//! wrong, the result `m'` is right modulo the other prime and wrong modulo this one, so that
+//! `gcd(m' - m, n)` is a prime: whoever learns `m'` and `m`, or encrypted `m` themselves, has the
+//! private key. Boneh, DeMillo and Lipton showed it for signatures \[BDL97\]; for Paillier it is
+//! the same. One flipped bit in a constant of a device is enough, or one in this machine's memory.
 //!
 //! # How
-//! Of a batch of ciphertexts `c_1 ... c_k` and of what is said to be their plaintexts `m_1 ... m_k`, one random linear combination is
-//! taken (\[BGR98\] for signatures). With factors `r_i`, uniform below `2^64`, independent, and drawn after the plaintexts are there,
+//! Of a batch of ciphertexts `c_1 ... c_k` and of what is said to be their plaintexts
+//! `m_1 ... m_k`, one random linear combination is taken (\[BGR98\] for signatures). With factors
+//! `r_i`, uniform below `2^64`, independent, and drawn after the plaintexts are there,
 //!
 //! ```text
 //! C = c_1^r_1 ... c_k^r_k mod n^2        M = r_1 m_1 + ... + r_k m_k mod n        D = C (1 - M n) mod n^2
 //! ```
 //!
-//! `C` encrypts `r_1 mu_1 + ... + r_k mu_k`, where `mu_i` is what `c_i` holds, and `D` encrypts `sum r_i (mu_i - m_i)`. The batch passes
-//! if `D` encrypts 0: if `D^(p-1) = 1 mod p^2` and `D^(q-1) = 1 mod q^2`. That is the comparison of `M` with the decryption of `C`, but
-//! with nothing in it that the decryption multiplies by: a wrong constant, which would be wrong in the same way on both sides and
-//! could cancel, is found as well.
+//! `C` encrypts `r_1 mu_1 + ... + r_k mu_k`, where `mu_i` is what `c_i` holds, and `D` encrypts
+//! `sum r_i (mu_i - m_i)`. The batch passes if `D` encrypts 0: if `D^(p-1) = 1 mod p^2` and
+//! `D^(q-1) = 1 mod q^2`. That is the comparison of `M` with the decryption of `C`, but with
+//! nothing in it that the decryption multiplies by: a wrong constant, which would be wrong in the
+//! same way on both sides and could cancel, is found as well.
 //!
 //! # How sure
-//! Right plaintexts always pass. A batch with a wrong plaintext passes with a probability of at most `2^-64`, whatever was done to it
-//! and however many rows are wrong: let `d_i = m_i - mu_i` be other than 0 modulo `n` for some `i`. Then it is so modulo one of the
-//! primes, say `p`. Whatever the other factors are, `D` encrypts 0 modulo `p` only if `r_i d_i` has one certain value modulo `p`, and
-//! since `d_i` is invertible there, only if `r_i` has. Among the `2^64` values of `r_i` at most one has it if `p >= 2^64`. For keys of up to
-//! 128 bits, which are for tests alone, the probability is at most `2^-64 + 1/p`.
+//! Right plaintexts always pass. A batch with a wrong plaintext passes with a probability of at
+//! most `2^-64`, whatever was done to it and however many rows are wrong: let `d_i = m_i - mu_i` be
+//! other than 0 modulo `n` for some `i`. Then it is so modulo one of the primes, say `p`. Whatever
+//! the other factors are, `D` encrypts 0 modulo `p` only if `r_i d_i` has one certain value modulo
+//! `p`, and since `d_i` is invertible there, only if `r_i` has. Among the `2^64` values of `r_i` at
+//! most one has it if `p >= 2^64`. For keys of up to 128 bits, which are for tests alone, the
+//! probability is at most `2^-64 + 1/p`.
 //!
-//! So it is no matter whether a row is wrong modulo one of the primes or both. Each batch has factors of its own: whoever tries again
-//! has the same small chance again, and learns from a refusal nothing but that it is one.
+//! So it is no matter whether a row is wrong modulo one of the primes or both. Each batch has
+//! factors of its own: whoever tries again has the same small chance again, and learns from a
+//! refusal nothing but that it is one.
 //!
 //! # What it costs
-//! Modulo `n^2`, in products of dual numbers: 2 a row to bring it in, 14 for its table, 16 for the digits of its factor and its share
-//! of 64 squarings, 4 of them where 16 rows share: 36. A decryption takes two powers of half the length modulo numbers of half the
-//! length, some `0.31 b` such products for a key of `b` bits: the check is a ninth of that at 1024 bits, an eighteenth at 2048 and a
-//! twenty-seventh at 3072. To that comes, once for each call, somewhat more than one decryption. Measured for 256 rows on one thread, a
-//! check took 12, 7 and 5 % of the time of decrypting them with the portable engine, 18, 9 and 7 % with `ifma`.
+//! Modulo `n^2`, in products of dual numbers: 2 a row to bring it in, 14 for its table, 16 for the
+//! digits of its factor and its share of 64 squarings, 4 of them where 16 rows share: 36. A
+//! decryption takes two powers of half the length modulo numbers of half the length, some `0.31 b`
+//! such products for a key of `b` bits: the check is a ninth of that at 1024 bits, an eighteenth at
+//! 2048 and a twenty-seventh at 3072. To that comes, once for each call, somewhat more than one
+//! decryption. Measured for 256 rows on one thread, a check took 12, 7 and 5 % of the time of
+//! decrypting them with the portable engine, 18, 9 and 7 % with `ifma`.
 
 use crate::ciphertexts::{check_key, check_lengths};
 
@@ -51,13 +60,15 @@ const CHUNK: usize = 4096;
 const TERMS: usize = 16;
 
 impl PrivateKey {
-    /// Whether plaintexts are what their ciphertexts hold, row by row: by one random linear combination with independent factors of
-    /// 64 bits from the operating system's generator. A batch that is wrong, be it in one row and modulo one prime only, passes with a
-    /// probability of at most `2^-64`, for keys of more than 128 bits. A batch of no rows is right.
+    /// Whether plaintexts are what their ciphertexts hold, row by row: by one random linear
+    /// combination with independent factors of 64 bits from the operating system's generator. A
+    /// batch that is wrong, be it in one row and modulo one prime only, passes with a probability
+    /// of at most `2^-64`, for keys of more than 128 bits. A batch of no rows is right.
     ///
-    /// Constant time in the plaintexts and the key. It takes 36 products modulo `n^2` a row, a ninth of a decryption's at 1024 bits, an
-    /// eighteenth at 2048 and a twenty-seventh at 3072, and one decryption. For results that come from where they may be wrong; a wrong
-    /// one can give the key away (\[BDL97\]).
+    /// Constant time in the plaintexts and the key. It takes 36 products modulo `n^2` a row, a
+    /// ninth of a decryption's at 1024 bits, an eighteenth at 2048 and a twenty-seventh at 3072,
+    /// and one decryption. For results that come from where they may be wrong; a wrong one can give
+    /// the key away (\[BDL97\]).
     ///
     /// ```
     /// # use hearith_paillier::{Engine, ErrorKind, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -73,8 +84,8 @@ impl PrivateKey {
     /// ```
     ///
     /// # Errors
-    /// [`WrongDecryption`](ErrorKind::WrongDecryption); [`WrongKey`](ErrorKind::WrongKey), [`Lengths`](ErrorKind::Lengths), or if the
-    /// random generator fails.
+    /// [`WrongDecryption`](ErrorKind::WrongDecryption); [`WrongKey`](ErrorKind::WrongKey),
+    /// [`Lengths`](ErrorKind::Lengths), or if the random generator fails.
     pub fn check(&self, ciphertexts: &Ciphertexts, plaintexts: &Plaintexts) -> Result<(), Error> {
         let public = self.public();
         check_key(public.id(), ciphertexts.key_id())?;
@@ -87,8 +98,8 @@ impl PrivateKey {
         if self.encrypts_zero(&rest) { Ok(()) } else { Err(ErrorKind::WrongDecryption.into()) }
     }
 
-    /// Decrypts as [`PrivateKey::decrypt`] and checks the result as [`PrivateKey::check`] before it gives any of it out: for machines
-    /// that may err, where a fault would give the key away.
+    /// Decrypts as [`PrivateKey::decrypt`] and checks the result as [`PrivateKey::check`] before it
+    /// gives any of it out: for machines that may err, where a fault would give the key away.
     ///
     /// # Errors
     /// As the two.
@@ -113,7 +124,8 @@ impl PrivateKey {
     }
 }
 
-/// A private key that checks what it has decrypted before it gives it out: see [`PrivateKey::checking`].
+/// A private key that checks what it has decrypted before it gives it out: see
+/// [`PrivateKey::checking`].
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<'a>(&'a PrivateKey);
 
@@ -127,7 +139,8 @@ impl Decrypt for Checked<'_> {
     }
 }
 
-/// A random linear combination of what the ciphertexts hold less what they are said to hold, encrypted: `D` of the module.
+/// A random linear combination of what the ciphertexts hold less what they are said to hold,
+/// encrypted: `D` of the module.
 fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> Result<Batch, Error> {
     let (square, squared) = (public.square(), public.squared());
     // Room for the sums of as many products as can be.
@@ -153,7 +166,8 @@ fn one(limbs: usize) -> Batch {
     one
 }
 
-/// The product of all ciphertexts, each raised to its factor. Groups are small enough for every lane of every core to have one.
+/// The product of all ciphertexts, each raised to its factor. Groups are small enough for every
+/// lane of every core to have one.
 fn product_of_powers(public: &PublicKey, ciphertexts: &Batch, factors: &Batch) -> Batch {
     let lanes = public.engine().lanes() * rayon::current_num_threads();
     let terms = ciphertexts.len().div_ceil(lanes).clamp(1, TERMS);
@@ -200,8 +214,8 @@ mod tests {
         modulus.factor(&wrong)
     }
 
-    /// Faults that stay, in what decryption derives from the key: `decrypt` gives wrong plaintexts below `n`, one of which gives the
-    /// key away; `decrypt_checked` gives an error.
+    /// Faults that stay, in what decryption derives from the key: `decrypt` gives wrong plaintexts
+    /// below `n`, one of which gives the key away; `decrypt_checked` gives an error.
     #[test]
     fn faults_in_the_keys_own_constants_are_found() {
         for key in keys() {
@@ -234,7 +248,8 @@ mod tests {
         }
     }
 
-    /// Likewise of a subgroup key: the check takes the full exponents, and none of the constants that the short ones go with.
+    /// Likewise of a subgroup key: the check takes the full exponents, and none of the constants
+    /// that the short ones go with.
     #[test]
     fn faults_in_a_subgroups_constants_are_found() {
         for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
@@ -255,7 +270,8 @@ mod tests {
         }
     }
 
-    /// \[BDL97\]: whether the difference of a row and its wrong version has one prime in common with `n`.
+    /// \[BDL97\]: whether the difference of a row and its wrong version has one prime in common
+    /// with `n`.
     fn gives_the_key_away(key: &PrivateKey, right: &Plaintexts, wrong: &Plaintexts) -> bool {
         let differences = key.public().root().sub(right.batch(), wrong.batch());
         let common = boxed(differences.row(3)).gcd(&boxed(key.public().modulus()));

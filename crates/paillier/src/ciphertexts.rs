@@ -9,8 +9,9 @@ use std::ops::Range;
 
 /// Ciphertexts of one key, one a row: numbers in `[1, n^2)`.
 ///
-/// They come from encryption, from [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) and from
-/// operations on others.
+/// They come from encryption, from
+/// [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) and from operations on
+/// others.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ciphertexts {
     key: KeyId,
@@ -23,8 +24,9 @@ impl Ciphertexts {
         Ciphertexts { key, row_bytes, batch }
     }
 
-    /// The same ciphertexts, which everybody may see: they come from outside, or are freshly randomised. Others are wiped when
-    /// dropped, since a ciphertext and its multiple tell the factor.
+    /// The same ciphertexts, which everybody may see: they come from outside, or are freshly
+    /// randomised. Others are wiped when dropped, since a ciphertext and its multiple tell the
+    /// factor.
     pub(crate) fn public(self) -> Self {
         Ciphertexts { batch: self.batch.public(), ..self }
     }
@@ -98,7 +100,8 @@ impl Ciphertexts {
     /// Puts others after these. [`Ciphertexts::reserve`] spares copies where many follow.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to another key; nothing is added then.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey) if they belong to another key; nothing is added
+    /// then.
     pub fn append(&mut self, others: &Ciphertexts) -> Result<(), Error> {
         check_key(self.key, others.key)?;
         self.batch.append(&others.batch);
@@ -117,12 +120,14 @@ impl Ciphertexts {
 }
 
 impl PublicKey {
-    /// Ciphertexts that come from outside: rows of [`PublicKey::ciphertext_bytes`] big-endian bytes, one after another. They
-    /// are checked to be in `[1, n^2)`; [`PublicKey::check_coprime`] checks the rest.
+    /// Ciphertexts that come from outside: rows of [`PublicKey::ciphertext_bytes`] big-endian
+    /// bytes, one after another. They are checked to be in `[1, n^2)`; [`PublicKey::check_coprime`]
+    /// checks the rest.
     ///
     /// # Errors
-    /// [`Width`](crate::ErrorKind::Width), or [`CiphertextZero`](crate::ErrorKind::CiphertextZero) or
-    /// [`CiphertextTooLarge`](crate::ErrorKind::CiphertextTooLarge) for the first row that is 0 or not below `n^2`.
+    /// [`Width`](crate::ErrorKind::Width), or [`CiphertextZero`](crate::ErrorKind::CiphertextZero)
+    /// or [`CiphertextTooLarge`](crate::ErrorKind::CiphertextTooLarge) for the first row that is 0
+    /// or not below `n^2`.
     pub fn ciphertexts_from_be(&self, bytes: &[u8]) -> Result<Ciphertexts, Error> {
         let width = self.ciphertext_bytes();
         if !bytes.len().is_multiple_of(width) {
@@ -134,7 +139,8 @@ impl PublicKey {
     /// As [`PublicKey::ciphertexts_from_be`], for ciphertexts that do not lie one after another.
     ///
     /// # Errors
-    /// [`Width`](crate::ErrorKind::Width) for one of another length, and as [`PublicKey::ciphertexts_from_be`].
+    /// [`Width`](crate::ErrorKind::Width) for one of another length, and as
+    /// [`PublicKey::ciphertexts_from_be`].
     pub fn ciphertexts_from_be_rows(&self, rows: &[&[u8]]) -> Result<Ciphertexts, Error> {
         let width = self.ciphertext_bytes();
         if let Some(other) = rows.iter().find(|row| row.len() != width) {
@@ -159,11 +165,11 @@ impl PublicKey {
         Ok(())
     }
 
-    /// Checks that no ciphertext shares a factor with `n`: one product modulo `n` of all rows and one greatest common
-    /// divisor. Only if that fails, halving finds the first row at fault.
+    /// Checks that no ciphertext shares a factor with `n`: one product modulo `n` of all rows and
+    /// one greatest common divisor. Only if that fails, halving finds the first row at fault.
     ///
-    /// Nobody who does not know the factors of `n` can make such a ciphertext but by chance, so it is a sign of damage, or
-    /// of another key.
+    /// Nobody who does not know the factors of `n` can make such a ciphertext but by chance, so it
+    /// is a sign of damage, or of another key.
     ///
     /// # Errors
     /// [`Error`](crate::Error) with the first row that shares a factor.

@@ -1,16 +1,18 @@
 //! Decryption, with arithmetic modulo `p` and `q` only.
 //!
-//! Modulo `p^2`, `c^(p-1) = 1 + L p`. In the parts that [`Square`](hearith_arith::Square) computes with, that is `(1, L)`:
-//! the function `L(x) = (x - 1) / p` and its division are gone, and a low part other than 1 gives a ciphertext away that is
-//! no unit. As `(1 + n)^(p-1) = 1 - n = 1 - q p` modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`, likewise
-//! modulo `q`.
+//! Modulo `p^2`, `c^(p-1) = 1 + L p`. In the parts that [`Square`](hearith_arith::Square) computes
+//! with, that is `(1, L)`: the function `L(x) = (x - 1) / p` and its division are gone, and a low
+//! part other than 1 gives a ciphertext away that is no unit. As `(1 + n)^(p-1) = 1 - n = 1 - q p`
+//! modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`, likewise modulo `q`.
 //!
-//! Under a subgroup key ([`Variant::Subgroup`](crate::Variant::Subgroup)) with `P = 2 p u + 1` the power `2 p` is enough. The
-//! randomiser is the power `n` of an element whose order modulo `P` divides `2 p`, so `c^(2 p) = (1 + n)^(2 p m) = 1 + 2 p m Q P`
-//! modulo `P^2`, and `m = L (2 p Q)^-1` modulo `P`. A ciphertext with any other randomiser has another low part.
+//! Under a subgroup key ([`Variant::Subgroup`](crate::Variant::Subgroup)) with `P = 2 p u + 1` the
+//! power `2 p` is enough. The randomiser is the power `n` of an element whose order modulo `P`
+//! divides `2 p`, so `c^(2 p) = (1 + n)^(2 p m) = 1 + 2 p m Q P` modulo `P^2`, and
+//! `m = L (2 p Q)^-1` modulo `P`. A ciphertext with any other randomiser has another low part.
 //!
-//! Both halves are looked at before they are put together: a number that is right in one half only would give a factor of `n`
-//! away. A foreign row and one that shares a factor with `n` end in one error, whichever half shows it.
+//! Both halves are looked at before they are put together: a number that is right in one half only
+//! would give a factor of `n` away. A foreign row and one that shares a factor with `n` end in one
+//! error, whichever half shows it.
 
 use crate::ciphertexts::check_key;
 use crate::key::factors::{Chinese, Factors, power, require_ones};
@@ -23,25 +25,31 @@ use std::ops::Range;
 impl PrivateKey {
     /// Decrypts every ciphertext; constant time in the key, the ciphertexts and the plaintexts.
     ///
-    /// It believes the CPU. Where the results are seen by others and the machine may err, [`PrivateKey::decrypt_checked`] does not.
+    /// It believes the CPU. Where the results are seen by others and the machine may err,
+    /// [`PrivateKey::decrypt_checked`] does not.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
-    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`. Under
-    /// a subgroup key [`ForeignRandomiser`](crate::ErrorKind::ForeignRandomiser) instead (but see [`PrivateKey::any_randomiser`]), for the first row of which that is so
-    /// or whose randomiser is not one of this key's.
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that
+    /// shares a factor with `n`. Under a subgroup key
+    /// [`ForeignRandomiser`](crate::ErrorKind::ForeignRandomiser) instead (but see
+    /// [`PrivateKey::any_randomiser`]), for the first row of which that is so or whose randomiser
+    /// is not one of this key's.
     pub fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.decrypt_by(self.short_decryption().unwrap_or(self.decryption()), ciphertexts)
     }
 
-    /// Decrypts as [`PrivateKey::decrypt`] does, whatever randomisers the ciphertexts have: under a subgroup key with the exponents
-    /// of other keys, which take three to five times as long. Constant time in the same way.
+    /// Decrypts as [`PrivateKey::decrypt`] does, whatever randomisers the ciphertexts have: under a
+    /// subgroup key with the exponents of other keys, which take three to five times as long.
+    /// Constant time in the same way.
     ///
-    /// It is for all rows or none: what tried the short exponents first would tell by its time which rows are foreign.
+    /// It is for all rows or none: what tried the short exponents first would tell by its time
+    /// which rows are foreign.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or
-    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that
+    /// shares a factor with `n`.
     pub fn decrypt_any(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.decrypt_by(self.decryption(), ciphertexts)
     }
@@ -77,7 +85,8 @@ impl Decryption {
         Decryption { exponents, bits: factors.bits, is_short: false, h_p, h_q, chinese }
     }
 
-    /// With the exponents of a subgroup, beside `full`, which puts the halves together in the same way.
+    /// With the exponents of a subgroup, beside `full`, which puts the halves together in the same
+    /// way.
     pub(crate) fn short(full: &Self, factors: &Factors, orders: &Orders) -> Self {
         let exponents = orders.doubled();
         let step = |modulus: &Modulus, other: &[u64], exponent: &[u64]| {
@@ -102,8 +111,8 @@ impl Decryption {
     }
 }
 
-/// The inverses, modulo `p` and `q`, of what the exponents make of a plaintext of 1: they take every other one to its plaintext
-/// (the `e_p` and `e_q` of \[HDSST25\]).
+/// The inverses, modulo `p` and `q`, of what the exponents make of a plaintext of 1: they take
+/// every other one to its plaintext (the `e_p` and `e_q` of \[HDSST25\]).
 fn inverses(factors: &Factors, steps: &(Batch, Batch)) -> (Factor, Factor) {
     let less_one = factors.less_one();
     let inverse = |modulus: &Modulus, step: &Batch, less_one: &[u64]| {

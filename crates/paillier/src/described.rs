@@ -16,9 +16,9 @@
 //! | 52- | the ciphertext, twice the bytes of n |
 //!
 //! # Text
-//! `he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT`, the key's id in hexadecimal digits, numbers
-//! in decimal digits without leading zeros, the ciphertext in base64url without padding. So a number
-//! has one text.
+//! `he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT`, the key's id in hexadecimal digits,
+//! numbers in decimal digits without leading zeros, the ciphertext in base64url without padding. So
+//! a number has one text.
 
 use crate::encoding::SlotLayout;
 use crate::{Error, ErrorKind, KeyId, MAX_BITS, MIN_BITS};
@@ -119,8 +119,8 @@ impl Description {
         self.with(scale, range.unwrap_or(u128::MAX), self.headroom, self.additions.into())
     }
 
-    /// The description that fits both: of one key, at the larger scale, with the larger range and the
-    /// lesser headroom; additions are those of the number that has more.
+    /// The description that fits both: of one key, at the larger scale, with the larger range and
+    /// the lesser headroom; additions are those of the number that has more.
     ///
     /// # Errors
     /// [`WrongKey`](ErrorKind::WrongKey), and as [`Description::new`].
@@ -145,8 +145,8 @@ impl Description {
         one.with(scale, one.range.max(two.range), one.headroom.min(two.headroom), additions)
     }
 
-    /// The multiple by `factor` in units of `10^-places`, which counts as many additions as the factor's
-    /// magnitude, rounded upwards, says.
+    /// The multiple by `factor` in units of `10^-places`, which counts as many additions as the
+    /// factor's magnitude, rounded upwards, says.
     ///
     /// # Errors
     /// As [`Description::new`].
@@ -157,8 +157,8 @@ impl Description {
         raised.with(raised.scale, raised.range, self.headroom, whole.saturating_mul(self.additions.into()))
     }
 
-    /// The sum with a plain number in units of `10^-places`, which counts as many additions as it takes
-    /// numbers of the range to make it.
+    /// The sum with a plain number in units of `10^-places`, which counts as many additions as it
+    /// takes numbers of the range to make it.
     ///
     /// # Errors
     /// As [`Description::new`].
@@ -183,7 +183,8 @@ impl Description {
         Self::new(self.key, self.bits, scale, range, headroom, additions)
     }
 
-    /// Reads the description that bytes begin with, and checks that a ciphertext of its length follows.
+    /// Reads the description that bytes begin with, and checks that a ciphertext of its length
+    /// follows.
     ///
     /// # Errors
     /// [`DescriptionBytes`](ErrorKind::DescriptionBytes) for another length,
@@ -224,8 +225,8 @@ pub struct Described {
 }
 
 impl Described {
-    /// A described ciphertext, big-endian. That it is one of the key cannot be seen without the key:
-    /// [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) checks it.
+    /// A described ciphertext, big-endian. That it is one of the key cannot be seen without the
+    /// key: [`PublicKey::ciphertexts_from_be`](crate::PublicKey::ciphertexts_from_be) checks it.
     ///
     /// # Errors
     /// [`DescriptionBytes`](ErrorKind::DescriptionBytes) for another length than the description's.
@@ -279,7 +280,8 @@ impl FromStr for Described {
     type Err = Error;
 
     /// # Errors
-    /// [`DescriptionText`](ErrorKind::DescriptionText) for another form, and as [`Description::new`].
+    /// [`DescriptionText`](ErrorKind::DescriptionText) for another form, and as
+    /// [`Description::new`].
     fn from_str(text: &str) -> Result<Self, Error> {
         let parts: Vec<&str> = text.splitn(9, ':').collect();
         let [PREFIX, key, bits, scale, range, headroom, additions, ciphertext] = parts[..] else {
@@ -360,7 +362,8 @@ mod tests {
         /// Whatever is computed, the bound on the plaintext is what the description says.
         #[test]
         fn bounds_hold(a in numbers(), b in numbers(), factor in -10_000i128..10_000, places in 0u32..4) {
-            // The most that a number can be, in units of the scale; none where that is beyond 128 bits.
+            // The most that a number can be, in units of the scale; none where that is beyond 128
+            // bits.
             let most = |number: &Description, scale: u32| {
                 let bound = number.range().checked_mul(number.additions().into())?;
                 bound.checked_mul(10_u128.checked_pow(scale.checked_sub(number.scale())?)?)

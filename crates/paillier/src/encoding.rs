@@ -1,4 +1,5 @@
-//! Numbers as plaintexts and back: signed integers, decimals with a scale, and several numbers packed into one plaintext.
+//! Numbers as plaintexts and back: signed integers, decimals with a scale, and several numbers
+//! packed into one plaintext.
 
 mod decimal;
 mod integer;

@@ -1,16 +1,19 @@
 //! Encryption: `c = (1 + m n) R mod n^2` with a randomiser `R = r^n mod n^2`.
 //!
-//! With `R = a + b n` in parts modulo `n`, `c = a + n ((b + a m) mod n)`: one multiplication modulo `n`. What costs time
-//! is the randomiser. There are three ways to make one:
+//! With `R = a + b n` in parts modulo `n`, `c = a + n ((b + a m) mod n)`: one multiplication modulo
+//! `n`. What costs time is the randomiser. There are three ways to make one:
 //!
 //! - from the public key, `r^n` for a random unit `r`, with arithmetic modulo `n` only;
-//! - from a DJN key, `(h^n)^a` for a random `a` of half the length of `n`, with a comb for the fixed base;
-//! - by the key's owner, modulo `p^2` and `q^2` apart, with exponents of half the length. The `n`-th powers modulo `p^2`
-//!   are the `p`-th powers, since the group of units has order `p (p - 1)` and raising to the power `q` permutes the subgroup
-//!   of order `p - 1`, where all `p`-th powers lie: `gcd(q, p - 1) = 1`. And `x^p mod p^2` depends on `x mod p` only. So a
-//!   random `x` in `[1, p)` gives a uniform randomiser modulo `p^2` as `x^p`, another `y` in `[1, q)` one modulo `q^2` as
-//!   `y^q`, and the Chinese remainder theorem a uniform one modulo `n^2`. It takes more than twice as long as the comb of a DJN
-//!   key, whose owner therefore takes the comb as everybody does.
+//! - from a DJN key, `(h^n)^a` for a random `a` of half the length of `n`, with a comb for the
+//!   fixed base;
+//! - by the key's owner, modulo `p^2` and `q^2` apart, with exponents of half the length. The
+//!   `n`-th powers modulo `p^2` are the `p`-th powers, since the group of units has order
+//!   `p (p - 1)` and raising to the power `q` permutes the subgroup of order `p - 1`, where all
+//!   `p`-th powers lie: `gcd(q, p - 1) = 1`. And `x^p mod p^2` depends on `x mod p` only. So a
+//!   random `x` in `[1, p)` gives a uniform randomiser modulo `p^2` as `x^p`, another `y` in
+//!   `[1, q)` one modulo `q^2` as `y^q`, and the Chinese remainder theorem a uniform one modulo
+//!   `n^2`. It takes more than twice as long as the comb of a DJN key, whose owner therefore takes
+//!   the comb as everybody does.
 
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::key::factors::{Chinese, Factors};
@@ -22,7 +25,8 @@ use hearith_arith::random::bits;
 use hearith_arith::{ArithError, Batch, Exponents, Modulus, Pairs};
 
 impl PublicKey {
-    /// Encrypts every plaintext with a randomiser of its own: `r^n`, or a power of `h^n` if the key is of the DJN variant.
+    /// Encrypts every plaintext with a randomiser of its own: `r^n`, or a power of `h^n` if the key
+    /// is of the DJN variant.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -44,7 +48,8 @@ impl PublicKey {
         Ok(self.shifted(self.random_pairs(plaintexts.len())?, plaintexts.batch()).public())
     }
 
-    /// Makes `len` randomisers, for [`PublicKey::encrypt_with`] and [`PublicKey::rerandomise_with`].
+    /// Makes `len` randomisers, for [`PublicKey::encrypt_with`] and
+    /// [`PublicKey::rerandomise_with`].
     ///
     /// # Errors
     /// If the random generator fails.
@@ -55,14 +60,16 @@ impl PublicKey {
     /// Encrypts with randomisers from a pool, one multiplication modulo `n` each.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or
+    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
     pub fn encrypt_with(&self, plaintexts: &Plaintexts, pool: &mut Randomisers) -> Result<Ciphertexts, Error> {
         check_key(self.id(), plaintexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
         Ok(self.shifted(pool.take(plaintexts.len())?.into_pairs(), plaintexts.batch()).public())
     }
 
-    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without the private key.
+    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without
+    /// the private key.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
@@ -70,10 +77,12 @@ impl PublicKey {
         self.rerandomise_with(ciphertexts, &mut self.randomisers(ciphertexts.len())?)
     }
 
-    /// Other ciphertexts of the same plaintexts with randomisers from a pool, one multiplication modulo `n^2` each.
+    /// Other ciphertexts of the same plaintexts with randomisers from a pool, one multiplication
+    /// modulo `n^2` each.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or
+    /// [`PoolExhausted`](crate::ErrorKind::PoolExhausted), and then none are taken.
     pub fn rerandomise_with(&self, ciphertexts: &Ciphertexts, pool: &mut Randomisers) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         check_key(self.id(), pool.key_id())?;
@@ -81,7 +90,8 @@ impl PublicKey {
         Ok(self.ciphertexts(self.squared().mul(ciphertexts.batch(), &factors)).public())
     }
 
-    /// A trivial ciphertext of 0, the number 1: what sums start from. It hides nothing until it is randomised.
+    /// A trivial ciphertext of 0, the number 1: what sums start from. It hides nothing until it is
+    /// randomised.
     pub fn zero(&self) -> Ciphertexts {
         self.zeros(1)
     }
@@ -134,7 +144,8 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Encrypts as [`PublicKey::encrypt`] does, under a standard key faster than anybody else can: through `p` and `q`.
+    /// Encrypts as [`PublicKey::encrypt`] does, under a standard key faster than anybody else can:
+    /// through `p` and `q`.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
@@ -143,8 +154,9 @@ impl PrivateKey {
         self.public().encrypt_with(plaintexts, &mut self.randomisers(plaintexts.len())?)
     }
 
-    /// Makes `len` randomisers for [`PublicKey::encrypt_with`] and [`PublicKey::rerandomise_with`]: through `p` and `q`, or as
-    /// [`PublicKey::randomisers`] does for a key with a generator, which is faster.
+    /// Makes `len` randomisers for [`PublicKey::encrypt_with`] and [`PublicKey::rerandomise_with`]:
+    /// through `p` and `q`, or as [`PublicKey::randomisers`] does for a key with a generator, which
+    /// is faster.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -157,7 +169,8 @@ impl PrivateKey {
         Ok(Randomisers::new(self.public().id(), self.public().square().split(&numbers)))
     }
 
-    /// Other ciphertexts of the same plaintexts, as [`PublicKey::rerandomise`], with randomisers of [`PrivateKey::randomisers`].
+    /// Other ciphertexts of the same plaintexts, as [`PublicKey::rerandomise`], with randomisers of
+    /// [`PrivateKey::randomisers`].
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
@@ -254,7 +267,8 @@ mod tests {
         }
     }
 
-    /// Powers of `h = -x^2` have the Jacobi symbol 1, as -1 has under primes that are 3 modulo 4; of units half have it.
+    /// Powers of `h = -x^2` have the Jacobi symbol 1, as -1 has under primes that are 3 modulo 4;
+    /// of units half have it.
     #[test]
     fn owners_of_djn_keys_take_powers_of_the_generator() {
         let symbols = |variant| {

@@ -1,5 +1,5 @@
-//! Everything that can be wrong with the input: one error, which says what is wrong and in which row. No error carries a
-//! plaintext, key material or text that may hold it.
+//! Everything that can be wrong with the input: one error, which says what is wrong and in which
+//! row. No error carries a plaintext, key material or text that may hold it.
 
 use crate::{KeyId, MAX_BITS, MAX_ITERATIONS, MIN_BITS, MIN_ITERATIONS, MIN_SUBGROUP_BITS, Weakness};
 use hearith_arith::ArithError;
@@ -226,7 +226,8 @@ pub enum ErrorKind {
         /// The size given.
         bits: u32,
     },
-    /// The randomisers' exponents of a subgroup key are too short to hide anything, or longer than those of a DJN key.
+    /// The randomisers' exponents of a subgroup key are too short to hide anything, or longer than
+    /// those of a DJN key.
     #[error("exponents of {bits} bits are not valid for a subgroup key of this size: {least} to {most} bits are")]
     ExponentLength {
         /// Bits given.
@@ -242,7 +243,8 @@ pub enum ErrorKind {
         /// What is wrong.
         problem: &'static str,
     },
-    /// A ciphertext has a randomiser that is not one of the subgroup key's, or shares a factor with `n`.
+    /// A ciphertext has a randomiser that is not one of the subgroup key's, or shares a factor with
+    /// `n`.
     #[error(
         "the ciphertext was not made with this subgroup key's randomisers (rows of other origin need the slow decryption of \
          any randomiser)"
@@ -265,8 +267,8 @@ pub enum ErrorKind {
     /// The ciphertext shares a factor with `n`.
     #[error("the ciphertext shares a factor with n")]
     CiphertextSharesFactor,
-    /// A batch of plaintexts is not what its ciphertexts hold: whatever decrypted it computes wrongly. Which rows are wrong is not
-    /// known.
+    /// A batch of plaintexts is not what its ciphertexts hold: whatever decrypted it computes
+    /// wrongly. Which rows are wrong is not known.
     #[error("the decryption is wrong: whatever computed it is faulty, and nothing of it is given out")]
     WrongDecryption,
     /// A ciphertext is not that of a plaintext and an opening.
@@ -398,7 +400,8 @@ impl ErrorKind {
         Error::from(self).at_row(row)
     }
 
-    /// Whether a ciphertext is malformed: 0, not below `n^2`, sharing a factor with `n`, or foreign to a subgroup key.
+    /// Whether a ciphertext is malformed: 0, not below `n^2`, sharing a factor with `n`, or foreign
+    /// to a subgroup key.
     pub fn is_bad_ciphertext(&self) -> bool {
         use ErrorKind::{CiphertextSharesFactor, CiphertextTooLarge, CiphertextZero, ForeignRandomiser};
         matches!(self, CiphertextZero | CiphertextTooLarge | CiphertextSharesFactor | ForeignRandomiser)

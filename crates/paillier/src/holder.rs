@@ -1,4 +1,5 @@
-//! Whoever computes with a key in its stead: a device that it was loaded into, a service that it is known to; or the key itself.
+//! Whoever computes with a key in its stead: a device that it was loaded into, a service that it is
+//! known to; or the key itself.
 
 use std::error::Error as Cause;
 use std::fmt;
@@ -13,7 +14,8 @@ pub trait Decrypt: fmt::Debug + Sync {
     /// Decrypts every ciphertext of a batch.
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], and whatever befalls an accelerator; then no plaintext is given out.
+    /// As [`PrivateKey::decrypt`], and whatever befalls an accelerator; then no plaintext is given
+    /// out.
     fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError>;
 }
 
@@ -38,8 +40,8 @@ impl Decrypt for PrivateKey {
     }
 }
 
-/// What carries out the operations that anybody can do with a public key: the key itself on this CPU, a
-/// service in its stead, or a device.
+/// What carries out the operations that anybody can do with a public key: the key itself on this
+/// CPU, a service in its stead, or a device.
 pub trait Compute: fmt::Debug + Send + Sync {
     /// The public key.
     fn public(&self) -> &PublicKey;

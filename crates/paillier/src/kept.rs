@@ -8,10 +8,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Randomisers kept until something is encrypted with them.
 ///
-/// A randomiser that serves two ciphertexts gives the difference of their plaintexts away to everybody. So the child of a
-/// `fork` finds none of its parent's, and randomisers older than [`Kept::LONGEST`] are wiped: a machine that is resumed twice
-/// from one snapshot holds the same randomisers twice, and most likely notices by its clock that they are old. A copy that
-/// is resumed within that time, or with a clock that was not put right yet, does not.
+/// A randomiser that serves two ciphertexts gives the difference of their plaintexts away to
+/// everybody. So the child of a `fork` finds none of its parent's, and randomisers older than
+/// [`Kept::LONGEST`] are wiped: a machine that is resumed twice from one snapshot holds the same
+/// randomisers twice, and most likely notices by its clock that they are old. A copy that is
+/// resumed within that time, or with a clock that was not put right yet, does not.
 pub struct Kept {
     process: Process,
     longest: Duration,
@@ -51,7 +52,8 @@ impl Kept {
         self.batches.push_back((Moment::now(), made));
     }
 
-    /// Takes `len` randomisers, or as many as there are, of the oldest batches first; `None` if there are none.
+    /// Takes `len` randomisers, or as many as there are, of the oldest batches first; `None` if
+    /// there are none.
     ///
     /// # Errors
     /// If the batches that were put here belong to several keys.
@@ -110,7 +112,8 @@ impl fmt::Debug for Kept {
     }
 }
 
-/// A moment by both clocks: one stands still while the machine sleeps, the other is put right when a snapshot is resumed.
+/// A moment by both clocks: one stands still while the machine sleeps, the other is put right when
+/// a snapshot is resumed.
 struct Moment {
     steady: Instant,
     wall: SystemTime,

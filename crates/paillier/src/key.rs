@@ -30,8 +30,9 @@ pub const MIN_SECURE_BITS: u32 = 2048;
 /// Bits of a key unless one chooses: 128-bit security \[SP800\].
 pub const DEFAULT_BITS: u32 = 3072;
 
-/// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without leading zeros. That of a subgroup
-/// key is made from `n`, its generator and the length of its exponents.
+/// Names a key pair: the first 32 hexadecimal digits of the SHA-256 of `n`, big-endian without
+/// leading zeros. That of a subgroup key is made from `n`, its generator and the length of its
+/// exponents.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId([u8; 32]);
 
@@ -41,7 +42,8 @@ impl KeyId {
         Self::of_digest(&Sha256::digest(n_be))
     }
 
-    /// The id of a subgroup key, which binds its generator and the length of its exponents too. `n` and `h` have the same length.
+    /// The id of a subgroup key, which binds its generator and the length of its exponents too. `n`
+    /// and `h` have the same length.
     pub(crate) fn of_subgroup(n_be: &[u8], h_be: &[u8], exponent_bits: u32) -> KeyId {
         let mut digest = Sha256::new();
         digest.update(b"hearith subgroup key 1\0");
@@ -110,13 +112,16 @@ pub enum Variant {
     /// `r^n` for a random unit `r` \[Paillier99\].
     #[default]
     Standard,
-    /// `(h^n)^a` for a fixed `h = -x^2 mod n` and a random exponent `a` of half the length of `n` (\[DJN10\],
-    /// section 4.2). Much faster, and secure under one more assumption: that these are hard to tell from `r^n`.
+    /// `(h^n)^a` for a fixed `h = -x^2 mod n` and a random exponent `a` of half the length of `n`
+    /// (\[DJN10\], section 4.2). Much faster, and secure under one more assumption: that these are
+    /// hard to tell from `r^n`.
     Djn,
-    /// `(h^n)^a` for an `h` of the order `2 p q` modulo `n = P Q`, where the primes `p` and `q` divide `P - 1` and `Q - 1` (Ma,
-    /// Han and Lei \[MHL21\]). Encryption and decryption have shorter exponents than those of any other variant. Its security
-    /// rests on a further assumption: that elements of this subgroup are hard to tell from others \[Groth05\]. Ciphertexts of
-    /// other origin are rejected unless one asks for [`PrivateKey::decrypt_any`](crate::PrivateKey::decrypt_any).
+    /// `(h^n)^a` for an `h` of the order `2 p q` modulo `n = P Q`, where the primes `p` and `q`
+    /// divide `P - 1` and `Q - 1` (Ma, Han and Lei \[MHL21\]). Encryption and decryption have
+    /// shorter exponents than those of any other variant. Its security rests on a further
+    /// assumption: that elements of this subgroup are hard to tell from others \[Groth05\].
+    /// Ciphertexts of other origin are rejected unless one asks for
+    /// [`PrivateKey::decrypt_any`](crate::PrivateKey::decrypt_any).
     Subgroup,
 }
 
@@ -155,7 +160,8 @@ pub enum KeyPolicy {
     /// Those without a known [`Weakness`]: [`MIN_SECURE_BITS`] bits and more, primes far apart.
     #[default]
     Secure,
-    /// All that compute, of [`MIN_BITS`] bits and more: for tests and for reproducing published figures.
+    /// All that compute, of [`MIN_BITS`] bits and more: for tests and for reproducing published
+    /// figures.
     AllowInsecure,
 }
 

@@ -4,7 +4,8 @@ use crate::locked::Locked;
 use hearith_arith::{ArithError, Memory};
 use std::sync::OnceLock;
 
-/// A secret that [`Lazy::get`] makes once and keeps in locked memory; threads that come meanwhile wait for it.
+/// A secret that [`Lazy::get`] makes once and keeps in locked memory; threads that come meanwhile
+/// wait for it.
 pub(crate) struct Lazy<T>(OnceLock<Result<Locked<T>, ArithError>>);
 
 impl<T: Memory> Lazy<T> {

@@ -1,8 +1,8 @@
 //! The Paillier cryptosystem in batches.
 //!
-//! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds up what they encrypt, so that whoever has
-//! only the public key can compute sums, differences, multiples and weighted sums of numbers that nobody but the
-//! key's owner can read \[Paillier99\].
+//! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds up what they encrypt,
+//! so that whoever has only the public key can compute sums, differences, multiples and weighted
+//! sums of numbers that nobody but the key's owner can read \[Paillier99\].
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};
@@ -23,32 +23,36 @@
 //! ```
 //!
 //! # Notation
-//! `n = p q` is the public modulus, `p < q` primes of equal length; the generator is always `g = n + 1`. A plaintext is
-//! a residue modulo `n`, a ciphertext `c = (1 + m n) r^n mod n^2`, and `r^n` its *randomiser*.
+//! `n = p q` is the public modulus, `p < q` primes of equal length; the generator is always
+//! `g = n + 1`. A plaintext is a residue modulo `n`, a ciphertext `c = (1 + m n) r^n mod n^2`, and
+//! `r^n` its *randomiser*.
 //!
 //! # Batches and keys
-//! All operations take batches, one row a number. Batches carry the id of their key, and mixing keys is an error.
-//! Rows are numbered from 0.
+//! All operations take batches, one row a number. Batches carry the id of their key, and mixing
+//! keys is an error. Rows are numbered from 0.
 //!
 //! # What results give away
-//! Sums, differences and negatives are functions of the ciphertexts that go in, and nothing in them is random: whoever
-//! has those can recognise what was done with which. The sum of one row is that row, a plaintext added by
-//! [`PublicKey::add_plain`] can be read off. [`PublicKey::rerandomise`] makes results that nobody can link to anything
-//! without the private key; the key's owner does it faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`], or a
-//! [`Stock`] that fills itself, at once. Multiples and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are re-randomised, since a small factor
-//! could be found by trying.
+//! Sums, differences and negatives are functions of the ciphertexts that go in, and nothing in them
+//! is random: whoever has those can recognise what was done with which. The sum of one row is that
+//! row, a plaintext added by [`PublicKey::add_plain`] can be read off. [`PublicKey::rerandomise`]
+//! makes results that nobody can link to anything without the private key; the key's owner does it
+//! faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`], or a [`Stock`] that fills
+//! itself, at once. Multiples and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are
+//! re-randomised, since a small factor could be found by trying.
 //!
 //! # Faults
-//! A decryption that went wrong, in a device or in this CPU, can give the private key away to whoever learns its result and the
-//! right one: see [`PrivateKey::check`], which tells wrong batches at a few hundredths of the price of decrypting them.
+//! A decryption that went wrong, in a device or in this CPU, can give the private key away to
+//! whoever learns its result and the right one: see [`PrivateKey::check`], which tells wrong
+//! batches at a few hundredths of the price of decrypting them.
 //!
 //! # Secrets
-//! Everything that touches `p`, `q`, a randomiser or a plaintext runs in a time and with memory addresses that do not
-//! depend on their values, except the search for primes, which depends on candidates (see [`PrivateKey::generate`]), and
-//! their check, which depends on the power of 2 in `p - 1`; it is wiped when dropped and appears neither in `Debug` nor in
-//! errors. The pages of a private key are kept out of swap space where the operating system allows
-//! ([`PrivateKey::is_locked_in_memory`]), and a program can forbid core dumps of itself ([`forbid_core_dumps`]). Randomness comes
-//! from the operating system's generator only.
+//! Everything that touches `p`, `q`, a randomiser or a plaintext runs in a time and with memory
+//! addresses that do not depend on their values, except the search for primes, which depends on
+//! candidates (see [`PrivateKey::generate`]), and their check, which depends on the power of 2 in
+//! `p - 1`; it is wiped when dropped and appears neither in `Debug` nor in errors. The pages of a
+//! private key are kept out of swap space where the operating system allows
+//! ([`PrivateKey::is_locked_in_memory`]), and a program can forbid core dumps of itself
+//! ([`forbid_core_dumps`]). Randomness comes from the operating system's generator only.
 
 mod boxed;
 mod check;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, Range};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A secret whose numbers lie in locked pages for as long as it lives, where the operating system allows.
+/// A secret whose numbers lie in locked pages for as long as it lives, where the operating system
+/// allows.
 pub struct Locked<T> {
     // Dropped first: wiped before it is unlocked.
     value: T,
@@ -41,8 +42,8 @@ pub(crate) struct Lock {
     complete: bool,
 }
 
-/// How many locks each locked page has. The system counts none: one call to unlock undoes all to lock, and secrets share
-/// pages.
+/// How many locks each locked page has. The system counts none: one call to unlock undoes all to
+/// lock, and secrets share pages.
 static HELD: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 fn held() -> MutexGuard<'static, BTreeMap<usize, usize>> {
@@ -56,7 +57,8 @@ impl Lock {
         let within = |range: &Range<usize>| (range.start / size..range.end.div_ceil(size)).map(move |page| page * size);
         let wanted: BTreeSet<usize> = ranges.iter().filter(|range| !range.is_empty()).flat_map(within).collect();
         let mut held = held();
-        // Locked anew even where a lock is held: the page may have been given back and come again meanwhile.
+        // Locked anew even where a lock is held: the page may have been given back and come again
+        // meanwhile.
         let pages: Vec<usize> = wanted.iter().copied().filter(|&page| system::lock(page, size)).collect();
         pages.iter().for_each(|&page| *held.entry(page).or_default() += 1);
         Lock { complete: pages.len() == wanted.len(), pages }
@@ -88,12 +90,14 @@ mod system {
 
     /// Whether the page is locked now.
     pub(super) fn lock(page: usize, size: usize) -> bool {
-        // SAFETY: locking changes nothing that the program can see; a page that is not there is an error.
+        // SAFETY: locking changes nothing that the program can see; a page that is not there is an
+        // error.
         unsafe { rustix::mm::mlock(without_provenance_mut(page), size) }.is_ok()
     }
 
     pub(super) fn unlock(page: usize, size: usize) {
-        // SAFETY: as above. Nothing can be done if it fails, which it does for memory that was given back.
+        // SAFETY: as above. Nothing can be done if it fails, which it does for memory that was
+        // given back.
         let _ = unsafe { rustix::mm::munlock(without_provenance_mut(page), size) };
     }
 }

@@ -1,7 +1,8 @@
 //! What a ciphertext was made with: the randomness `r` of `c = (1 + m n) r^n mod n^2`.
 //!
-//! With it, anybody can see that a ciphertext encrypts what it is said to: encrypting anew gives the same number. So a voter who challenges
-//! a ballot is answered, and the owner of a key shows that a total is right without giving the key away ([`PrivateKey::open`]).
+//! With it, anybody can see that a ciphertext encrypts what it is said to: encrypting anew gives
+//! the same number. So a voter who challenges a ballot is answered, and the owner of a key shows
+//! that a total is right without giving the key away ([`PrivateKey::open`]).
 
 use crate::ciphertexts::{check_key, check_lengths, check_range, check_rows};
 use crate::key::factors::{Chinese, power};
@@ -13,7 +14,8 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// The randomness of ciphertexts of one key, one a row: units `r` modulo `n`. Wiped when dropped; `Debug` shows their number only.
+/// The randomness of ciphertexts of one key, one a row: units `r` modulo `n`. Wiped when dropped;
+/// `Debug` shows their number only.
 ///
 /// Whoever has a ciphertext's opening can read the ciphertext.
 #[derive(Clone, PartialEq, Eq)]
@@ -79,8 +81,8 @@ impl PublicKey {
         Ok(self.opened(units(len, self.modulus())?))
     }
 
-    /// Encrypts as [`PublicKey::encrypt`] does, and keeps what is needed to show later what was encrypted. A DJN key's randomiser
-    /// `(h^n)^a` is that of `r = h^a mod n`.
+    /// Encrypts as [`PublicKey::encrypt`] does, and keeps what is needed to show later what was
+    /// encrypted. A DJN key's randomiser `(h^n)^a` is that of `r = h^a mod n`.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -107,7 +109,8 @@ impl PublicKey {
         Ok((ciphertexts, self.openings_of_short(&openings)?))
     }
 
-    /// The ciphertexts `(1 + m n) r^n mod n^2`: always the same ones for the same plaintexts and openings.
+    /// The ciphertexts `(1 + m n) r^n mod n^2`: always the same ones for the same plaintexts and
+    /// openings.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).
@@ -119,21 +122,24 @@ impl PublicKey {
         Ok(self.shifted(powers, plaintexts.batch()).public())
     }
 
-    /// Openings of the sum of each group of rows, given by their numbers: their products. 1 for an empty group.
+    /// Openings of the sum of each group of rows, given by their numbers: their products. 1 for an
+    /// empty group.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if there is no such row.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if
+    /// there is no such row.
     pub fn sum_openings(&self, openings: &Openings, groups: &[Vec<u32>]) -> Result<Openings, Error> {
         check_key(self.id(), openings.key)?;
         check_rows(groups.iter().flatten().map(|&row| row as usize), openings.len())?;
         Ok(self.opened(self.root().products(&openings.batch, groups)))
     }
 
-    /// Openings that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes, one after another. They are checked to
-    /// be in `[1, n)`.
+    /// Openings that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes,
+    /// one after another. They are checked to be in `[1, n)`.
     ///
     /// # Errors
-    /// [`Width`](crate::ErrorKind::Width), or [`OutOfRange`](crate::ErrorKind::OutOfRange) for the first row that is 0 or not below `n`.
+    /// [`Width`](crate::ErrorKind::Width), or [`OutOfRange`](crate::ErrorKind::OutOfRange) for the
+    /// first row that is 0 or not below `n`.
     pub fn openings_from_be(&self, bytes: &[u8]) -> Result<Openings, Error> {
         let width = self.plaintext_bytes();
         if !bytes.len().is_multiple_of(width) {
@@ -148,7 +154,8 @@ impl PublicKey {
     /// Checks that every ciphertext is that of its plaintext and its opening, by encrypting anew.
     ///
     /// # Errors
-    /// [`WrongOpening`](crate::ErrorKind::WrongOpening) for the first row that is not, and as [`PublicKey::encrypt_with_openings`].
+    /// [`WrongOpening`](crate::ErrorKind::WrongOpening) for the first row that is not, and as
+    /// [`PublicKey::encrypt_with_openings`].
     pub fn check_openings(
         &self,
         ciphertexts: &Ciphertexts,
@@ -170,14 +177,17 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Decrypts, and finds what each ciphertext was made with: the only `r` below `n` with `c = (1 + m n) r^n mod n^2`. With both,
-    /// everybody can check the plaintext ([`PublicKey::check_openings`]); nothing else is given away of a ciphertext, and nothing of the key. Constant time.
+    /// Decrypts, and finds what each ciphertext was made with: the only `r` below `n` with
+    /// `c = (1 + m n) r^n mod n^2`. With both, everybody can check the plaintext
+    /// ([`PublicKey::check_openings`]); nothing else is given away of a ciphertext, and nothing of
+    /// the key. Constant time.
     ///
-    /// Results are checked before they are given out, by encrypting anew: an opening that is wrong modulo one of the primes would give the key away
-    /// to everybody (\[BDL97\]).
+    /// Results are checked before they are given out, by encrypting anew: an opening that is wrong
+    /// modulo one of the primes would give the key away to everybody (\[BDL97\]).
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], and [`WrongDecryption`](crate::ErrorKind::WrongDecryption) if this CPU erred.
+    /// As [`PrivateKey::decrypt`], and [`WrongDecryption`](crate::ErrorKind::WrongDecryption) if
+    /// this CPU erred.
     pub fn open(&self, ciphertexts: &Ciphertexts) -> Result<(Plaintexts, Openings), Error> {
         let plaintexts = self.decrypt(ciphertexts)?;
         let openings = self.roots(ciphertexts.batch());
@@ -187,7 +197,8 @@ impl PrivateKey {
         }
     }
 
-    /// The `n`-th roots modulo `n` of units of any width, through `p` and `q`: `c^(n^-1 mod (p - 1))` and likewise.
+    /// The `n`-th roots modulo `n` of units of any width, through `p` and `q`:
+    /// `c^(n^-1 mod (p - 1))` and likewise.
     ///
     /// `n` has an inverse there: it would take a `q = 1 mod p`, and primes of one length have none.
     fn roots(&self, numbers: &Batch) -> Openings {
@@ -202,8 +213,9 @@ impl PrivateKey {
     }
 }
 
-/// The inverse of a prime modulo another less 1, with no division by an even number: `q x = 1 + y (p - 1)` for the `y` that makes the right side a
-/// multiple of `q`, so `y = -(p - 1)^-1 mod q`.
+/// The inverse of a prime modulo another less 1, with no division by an even number:
+/// `q x = 1 + y (p - 1)` for the `y` that makes the right side a multiple of `q`, so
+/// `y = -(p - 1)^-1 mod q`.
 fn inverse(of: &Modulus, of_less: &[u64], less_one: &[u64]) -> Secret {
     let inverse = Batch::repeat(&power(of, less_one, &difference(of_less, &[1])), 1);
     let mut multiple = product_in(of.neg(&inverse).row(0), less_one, of.limbs() + less_one.len());

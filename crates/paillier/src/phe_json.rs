@@ -1,7 +1,9 @@
-//! Exchange with python-paillier (`phe`): its ciphertexts as JSON, and its encoding of floating-point numbers.
+//! Exchange with python-paillier (`phe`): its ciphertexts as JSON, and its encoding of
+//! floating-point numbers.
 //!
-//! The JSON is what its command `pheutil` reads and writes, one object a ciphertext: `{"v": "<decimal>", "e": <exponent>}`.
-//! Keys are exchanged by [`PublicKey::to_jwk`](crate::PublicKey::to_jwk) and its kin.
+//! The JSON is what its command `pheutil` reads and writes, one object a ciphertext:
+//! `{"v": "<decimal>", "e": <exponent>}`. Keys are exchanged by
+//! [`PublicKey::to_jwk`](crate::PublicKey::to_jwk) and its kin.
 //!
 //! ```
 //! use hearith_paillier::phe_json::{Number, decode, encode, export, import};

@@ -8,7 +8,8 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Plaintexts of one key, one a row: residues modulo `n`. Wiped when dropped; `Debug` shows their number only.
+/// Plaintexts of one key, one a row: residues modulo `n`. Wiped when dropped; `Debug` shows their
+/// number only.
 ///
 /// They come from [encodings](crate::encoding), from
 /// [`PublicKey::plaintexts_from_be`](crate::PublicKey::plaintexts_from_be) and from decryption.
@@ -92,10 +93,13 @@ impl Plaintexts {
 }
 
 impl PublicKey {
-    /// Plaintexts that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes, one after another.
+    /// Plaintexts that come from outside: rows of [`PublicKey::plaintext_bytes`] big-endian bytes,
+    /// one after another.
     ///
     /// # Errors
-    /// [`Width`](crate::ErrorKind::Width), or [`PlaintextTooLarge`](crate::ErrorKind::PlaintextTooLarge) for the first row that is not below `n`.
+    /// [`Width`](crate::ErrorKind::Width), or
+    /// [`PlaintextTooLarge`](crate::ErrorKind::PlaintextTooLarge) for the first row that is not
+    /// below `n`.
     pub fn plaintexts_from_be(&self, bytes: &[u8]) -> Result<Plaintexts, Error> {
         let width = self.plaintext_bytes();
         if !bytes.len().is_multiple_of(width) {

@@ -10,8 +10,9 @@ use rand_core::{TryCryptoRng, TryRng};
 use std::convert::Infallible;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bits of a bound from which a random number below it may be taken for coprime to it, if both prime factors of the
-/// bound have half its length: at 256 bits the probability that it is not is below `2^-126`.
+/// Bits of a bound from which a random number below it may be taken for coprime to it, if both
+/// prime factors of the bound have half its length: at 256 bits the probability that it is not is
+/// below `2^-126`.
 const SURELY_COPRIME_BITS: u32 = 256;
 
 /// More random bits than a prime has, so that reducing them is uniform but for a bias of `2^-128`.
@@ -19,8 +20,8 @@ const EXTRA_BITS: u32 = 128;
 
 /// `len` units modulo `n`, uniform: numbers in `[1, n)` without a factor in common with it.
 ///
-/// Draws again until a number is below `n`, which tells nothing about the number that is kept. That it is coprime to
-/// `n` is only checked for keys so small that chance could have it otherwise.
+/// Draws again until a number is below `n`, which tells nothing about the number that is kept. That
+/// it is coprime to `n` is only checked for keys so small that chance could have it otherwise.
 pub(crate) fn units(len: usize, n: &[u64]) -> Result<Batch, Error> {
     let length = natural::bit_length(n);
     let mut batch = bits(len, n.len(), length)?;
@@ -39,8 +40,8 @@ fn is_unit(x: &[u64], n: &[u64], length: u32) -> bool {
     inside && (length >= SURELY_COPRIME_BITS || Zeroizing::new(boxed(x)).gcd(&boxed(n)) == BoxedUint::one())
 }
 
-/// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again. Zero, which chance
-/// brings with probability `1/p`, becomes 1.
+/// `len` random numbers in `[1, p)`: in constant time, since `p` is secret, so none is drawn again.
+/// Zero, which chance brings with probability `1/p`, becomes 1.
 pub(crate) fn residues(p: &Modulus, len: usize) -> Result<Batch, Error> {
     let length = p.bits() + EXTRA_BITS;
     let mut numbers = p.reduce(&bits(len, length.div_ceil(64) as usize, length)?);
@@ -55,8 +56,8 @@ pub(crate) fn unit(n: &[u64]) -> Result<Secret, Error> {
     Ok(Secret::new(units(1, n)?.row(0).to_vec()))
 }
 
-/// The operating system's generator for crates that expect one that cannot fail: a failure is kept, to be asked for
-/// when they are done.
+/// The operating system's generator for crates that expect one that cannot fail: a failure is kept,
+/// to be asked for when they are done.
 #[derive(Default)]
 pub(crate) struct SystemRandom(Option<Error>);
 

@@ -7,11 +7,12 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// A pool of randomisers of one key, so that encrypting with them takes one multiplication modulo `n` each.
+/// A pool of randomisers of one key, so that encrypting with them takes one multiplication modulo
+/// `n` each.
 ///
-/// Making them is nearly all the work of encryption and needs no plaintext. Each serves once: whatever takes one from
-/// the pool removes it, there is no `Clone`, and all are wiped when dropped. Whoever knows a ciphertext's randomiser can
-/// read the ciphertext.
+/// Making them is nearly all the work of encryption and needs no plaintext. Each serves once:
+/// whatever takes one from the pool removes it, there is no `Clone`, and all are wiped when
+/// dropped. Whoever knows a ciphertext's randomiser can read the ciphertext.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};

@@ -1,7 +1,9 @@
-//! Short openings: what a DJN key's ciphertext `c = (1 + m n) (h^n)^a mod n^2` was made with, the exponent `a` itself.
+//! Short openings: what a DJN key's ciphertext `c = (1 + m n) (h^n)^a mod n^2` was made with, the
+//! exponent `a` itself.
 //!
-//! An opening [`r = h^a mod n`](crate::Openings) is as long as `n` and costs a power of its own; `a` has half the bits, and everything that is done with it
-//! is a power of one base, for which there is a table. Proofs about fast ballots (\[DJN10\]) are made with it.
+//! An opening [`r = h^a mod n`](crate::Openings) is as long as `n` and costs a power of its own;
+//! `a` has half the bits, and everything that is done with it is a power of one base, for which
+//! there is a table. Proofs about fast ballots (\[DJN10\]) are made with it.
 
 use crate::ciphertexts::{check_key, check_lengths, check_range, check_rows};
 use crate::{Ciphertexts, Error, ErrorKind, KeyId, Openings, Plaintexts, PublicKey};
@@ -12,10 +14,12 @@ use std::fmt;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Bits that short openings may have beyond those of a ciphertext: a prover's own have 384 more, sums some.
+/// Bits that short openings may have beyond those of a ciphertext: a prover's own have 384 more,
+/// sums some.
 pub(crate) const MORE_BITS: u32 = 448;
 
-/// Exponents `a` of one DJN key's randomisers `(h^n)^a`, one a row, all below the same power of two. Wiped when dropped; `Debug` shows their number only.
+/// Exponents `a` of one DJN key's randomisers `(h^n)^a`, one a row, all below the same power of
+/// two. Wiped when dropped; `Debug` shows their number only.
 ///
 /// Whoever has a ciphertext's opening can read the ciphertext.
 #[derive(Clone, PartialEq, Eq)]
@@ -86,24 +90,29 @@ impl PublicKey {
     /// `len` short openings, uniform below `2^length`.
     ///
     /// # Errors
-    /// [`NoGenerator`](crate::ErrorKind::NoGenerator), [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong), or if the random generator fails.
+    /// [`NoGenerator`](crate::ErrorKind::NoGenerator),
+    /// [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong), or if the random generator fails.
     pub fn short_openings(&self, len: usize, length: u32) -> Result<ShortOpenings, Error> {
         self.short(length, bits(len, limbs_of(length), length)?)
     }
 
-    /// Encrypts as [`PublicKey::encrypt`] does under a DJN key, and keeps what is needed to prove or show later what was encrypted.
+    /// Encrypts as [`PublicKey::encrypt`] does under a DJN key, and keeps what is needed to prove
+    /// or show later what was encrypted.
     ///
     /// # Errors
-    /// [`NoGenerator`](crate::ErrorKind::NoGenerator), [`WrongKey`](crate::ErrorKind::WrongKey), or if the random generator fails.
+    /// [`NoGenerator`](crate::ErrorKind::NoGenerator), [`WrongKey`](crate::ErrorKind::WrongKey), or
+    /// if the random generator fails.
     pub fn encrypt_opened_short(&self, plaintexts: &Plaintexts) -> Result<(Ciphertexts, ShortOpenings), Error> {
         let openings = self.short_openings(plaintexts.len(), self.short_bits())?;
         Ok((self.encrypt_with_short_openings(plaintexts, &openings)?, openings))
     }
 
-    /// The ciphertexts `(1 + m n) (h^n)^a mod n^2`: always the same ones for the same plaintexts and openings.
+    /// The ciphertexts `(1 + m n) (h^n)^a mod n^2`: always the same ones for the same plaintexts
+    /// and openings.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths) or [`NoGenerator`](crate::ErrorKind::NoGenerator).
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths) or
+    /// [`NoGenerator`](crate::ErrorKind::NoGenerator).
     pub fn encrypt_with_short_openings(
         &self,
         plaintexts: &Plaintexts,
@@ -117,11 +126,12 @@ impl PublicKey {
         Ok(self.shifted(powers, plaintexts.batch()).public())
     }
 
-    /// Short openings of the sum of each group of rows, given by their numbers: their sums, which may have a few bits more. 0 for an empty group.
+    /// Short openings of the sum of each group of rows, given by their numbers: their sums, which
+    /// may have a few bits more. 0 for an empty group.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if there is no such row, or
-    /// [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong).
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`NoSuchRow`](crate::ErrorKind::NoSuchRow) if
+    /// there is no such row, or [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong).
     pub fn sum_short_openings(&self, openings: &ShortOpenings, groups: &[Vec<u32>]) -> Result<ShortOpenings, Error> {
         check_key(self.id(), openings.key)?;
         check_rows(groups.iter().flatten().map(|&row| row as usize), openings.len())?;
@@ -145,11 +155,12 @@ impl PublicKey {
         Ok(self.opened(self.root().pow(&bases, Exponents::Each(&openings.batch, openings.bits))))
     }
 
-    /// Short openings below `2^length` that come from outside: rows of as many big-endian bytes as that takes, one after another.
+    /// Short openings below `2^length` that come from outside: rows of as many big-endian bytes as
+    /// that takes, one after another.
     ///
     /// # Errors
-    /// [`Width`](crate::ErrorKind::Width), [`OutOfRange`](crate::ErrorKind::OutOfRange) for the first row that is too large, or as
-    /// [`PublicKey::short_openings`].
+    /// [`Width`](crate::ErrorKind::Width), [`OutOfRange`](crate::ErrorKind::OutOfRange) for the
+    /// first row that is too large, or as [`PublicKey::short_openings`].
     pub fn short_openings_from_be(&self, bytes: &[u8], length: u32) -> Result<ShortOpenings, Error> {
         let width = length.div_ceil(8) as usize;
         if width == 0 || !bytes.len().is_multiple_of(width) {
@@ -169,10 +180,12 @@ impl PublicKey {
         Ok(self.square().join(&self.square().pow(base, Exponents::Public(exponent))))
     }
 
-    /// Short openings with a number added to each, a bit longer at most: a prover's answer `zeta + e a`. The time depends on lengths only.
+    /// Short openings with a number added to each, a bit longer at most: a prover's answer
+    /// `zeta + e a`. The time depends on lengths only.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths) or [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong).
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths) or
+    /// [`OpeningTooLong`](crate::ErrorKind::OpeningTooLong).
     ///
     /// # Panics
     /// If a number has more limbs than an opening.

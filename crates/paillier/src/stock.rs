@@ -7,13 +7,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// A pool of randomisers that a thread of its own fills up again, so that numbers that come one at a time are encrypted by
-/// one multiplication each.
+/// A pool of randomisers that a thread of its own fills up again, so that numbers that come one at
+/// a time are encrypted by one multiplication each.
 ///
-/// The thread has the lowest priority where the operating system lets threads have one (Linux), and makes as many at once as
-/// the engine has lanes. What is left is wiped when the stock is dropped. The child of a `fork` finds its parent's stock
-/// empty: no randomiser serves twice. After [`Kept::LONGEST`] a randomiser is wiped, and others are made when the stock is
-/// next used.
+/// The thread has the lowest priority where the operating system lets threads have one (Linux), and
+/// makes as many at once as the engine has lanes. What is left is wiped when the stock is dropped.
+/// The child of a `fork` finds its parent's stock empty: no randomiser serves twice. After
+/// [`Kept::LONGEST`] a randomiser is wiped, and others are made when the stock is next used.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -45,7 +45,8 @@ struct Shared {
 struct State {
     kept: Kept,
     closed: bool,
-    /// Whether the stock was used since the last time that something was too old: nothing is made for nobody for ever.
+    /// Whether the stock was used since the last time that something was too old: nothing is made
+    /// for nobody for ever.
     used: bool,
 }
 
@@ -112,8 +113,8 @@ impl Stock {
         Ok(taken)
     }
 
-    /// Whether this is the child of the process that made it. The lock may have been held when that was forked, so nothing
-    /// behind it is touched.
+    /// Whether this is the child of the process that made it. The lock may have been held when that
+    /// was forked, so nothing behind it is touched.
     fn is_foreign(&self) -> bool {
         !self.process.is_current()
     }
@@ -142,13 +143,15 @@ impl Shared {
     fn fill(&self) {
         wait_for_others();
         while self.has_room() {
-            // Where the generator fails, whoever encrypts hears of it: it finds the stock empty and makes its own.
+            // Where the generator fails, whoever encrypts hears of it: it finds the stock empty and
+            // makes its own.
             let Ok(made) = self.key.randomisers(self.key.engine().lanes()) else { return };
             self.state().kept.put(made);
         }
     }
 
-    /// Waits until there is room and somebody to fill it for, and wipes meanwhile what is too old; false if it is closed.
+    /// Waits until there is room and somebody to fill it for, and wipes meanwhile what is too old;
+    /// false if it is closed.
     fn has_room(&self) -> bool {
         let mut state = self.state();
         loop {

@@ -1,21 +1,24 @@
 //! No secret is left on the heap: every block is searched when it is freed.
 //!
-//! The allocator of this test program keeps a copy of every block that is freed (or moved, where it grows) while it
-//! records, and hands out zeroed memory, so that whatever the copies hold was put there by the code that is tested. The
-//! copies are then searched, at every byte, for the words of what must have been wiped:
+//! The allocator of this test program keeps a copy of every block that is freed (or moved, where it
+//! grows) while it records, and hands out zeroed memory, so that whatever the copies hold was put
+//! there by the code that is tested. The copies are then searched, at every byte, for the words of
+//! what must have been wiped:
 //!
-//! - of the key: `p`, `q`, their squares, `p - 1` and its half, the exponents and constants of decryption, and `R`
-//!   and `R^2` modulo each prime and its square for the `R` of every engine, whose greatest common divisor with `n` would
-//!   give a prime away;
-//! - of the data: plaintexts as integers, as residues modulo `n`, `p` and `q`, packed, as decimal text; scalars; and the
-//!   randomisers `r^n`, which follow from ciphertexts and plaintexts afterwards.
+//! - of the key: `p`, `q`, their squares, `p - 1` and its half, the exponents and constants of
+//!   decryption, and `R` and `R^2` modulo each prime and its square for the `R` of every engine,
+//!   whose greatest common divisor with `n` would give a prime away;
+//! - of the data: plaintexts as integers, as residues modulo `n`, `p` and `q`, packed, as decimal
+//!   text; scalars; and the randomisers `r^n`, which follow from ciphertexts and plaintexts
+//!   afterwards.
 //!
-//! Each number is looked for in limbs of 64 bits, in limbs of 52 bits (as the vector engine holds it) and in big-endian
-//! bytes, primes also in base64url. Every engine is run through keys from primes and from JSON Web Keys, refused keys,
-//! writing keys, encryption by anybody and by the owner, decryption, encodings, and operations on ciphertexts.
+//! Each number is looked for in limbs of 64 bits, in limbs of 52 bits (as the vector engine holds
+//! it) and in big-endian bytes, primes also in base64url. Every engine is run through keys from
+//! primes and from JSON Web Keys, refused keys, writing keys, encryption by anybody and by the
+//! owner, decryption, encodings, and operations on ciphertexts.
 //!
-//! Not covered: key generation, in which the crates that search for primes leave copies (SECURITY.md says so); the stack and
-//! the registers; memory that is never freed.
+//! Not covered: key generation, in which the crates that search for primes leave copies
+//! (SECURITY.md says so); the stack and the registers; memory that is never freed.
 
 #[path = "all/common/mod.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -111,7 +114,8 @@ impl Numbers {
                 for power in [1u32, 2, 3] {
                     let r = Integer::from(1) << (radix * limbs as u32 * power);
                     for (of, modulus) in [(name.to_owned(), prime), (format!("{name}^2"), &square)] {
-                        // A power of 2 below the modulus tells nothing, nor does what it leaves above it at first.
+                        // A power of 2 below the modulus tells nothing, nor does what it leaves
+                        // above it at first.
                         if r.significant_bits() > modulus.significant_bits() + 64 {
                             let residue = Integer::from(&r % modulus);
                             secrets.whole(&format!("R mod {of}"), &residue);

@@ -1,4 +1,6 @@
-"""python-paillier's side of the tests in phe.rs: reads one JSON request from standard input, writes one JSON answer."""
+"""python-paillier's side of the tests in phe.rs: reads one JSON request from standard input, writes
+one JSON answer.
+"""
 
 import json
 import sys

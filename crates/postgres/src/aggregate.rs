@@ -1,4 +1,5 @@
-//! `sum` and `avg`, and the same with a least number of rows: what PostgreSQL calls for each row, state and result.
+//! `sum` and `avg`, and the same with a least number of rows: what PostgreSQL calls for each row,
+//! state and result.
 
 use std::ptr;
 
@@ -92,7 +93,8 @@ pub(crate) fn mean(call: &Call) -> Outcome {
     let mut values = [total.datum(), pg_sys::Datum::from(rows as i64)];
     let mut nulls = [false; 2];
     let mut descriptor = ptr::null_mut();
-    // SAFETY: PostgreSQL fills the descriptor of the declared type, which has two fields of these types.
+    // SAFETY: PostgreSQL fills the descriptor of the declared type, which has two fields of these
+    // types.
     unsafe {
         let class = pg_sys::get_call_result_type(call.raw(), ptr::null_mut(), &raw mut descriptor);
         if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE {

@@ -11,7 +11,8 @@ use crate::value::Number;
 /// What a function gives: a value, or NULL.
 pub(crate) type Outcome = Result<Option<pg_sys::Datum>, Fault>;
 
-/// The symbols by which PostgreSQL finds functions: `pg_finfo_NAME` says which convention `NAME` has.
+/// The symbols by which PostgreSQL finds functions: `pg_finfo_NAME` says which convention `NAME`
+/// has.
 macro_rules! functions {
     ($($info:ident, $name:ident => $body:path;)*) => {$(
         #[doc(hidden)]
@@ -25,7 +26,8 @@ macro_rules! functions {
         #[unsafe(no_mangle)]
         #[::pgrx::pg_guard]
         pub unsafe extern "C-unwind" fn $name(call: ::pgrx::pg_sys::FunctionCallInfo) -> ::pgrx::pg_sys::Datum {
-            // SAFETY: PostgreSQL calls this with its call information, which lives until it returns.
+            // SAFETY: PostgreSQL calls this with its call information, which lives until it
+            // returns.
             unsafe { $crate::call::Call::run(call, stringify!($name), $body) }
         }
     )*};
@@ -105,8 +107,8 @@ impl Call {
         Ok(text)
     }
 
-    /// An argument of type `bytea`, `text` or `ciphertext`, in memory of its own if it was compressed or
-    /// stored elsewhere.
+    /// An argument of type `bytea`, `text` or `ciphertext`, in memory of its own if it was
+    /// compressed or stored elsewhere.
     pub(crate) fn bytes(&self, index: usize) -> Result<&[u8], Fault> {
         let datum = self.given(index)?;
         // SAFETY: the argument is a varlena; what is unpacked lives in the call's memory context.

@@ -27,7 +27,8 @@ pub(crate) fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Fails if the memory for an operation on so many bytes cannot be had. Rust's allocator would end the backend instead.
+/// Fails if the memory for an operation on so many bytes cannot be had. Rust's allocator would end
+/// the backend instead.
 pub(crate) fn reserve(bytes: usize) -> Result<(), Fault> {
     let wanted = bytes.saturating_mul(MEMORY_FACTOR).saturating_add(MEMORY_MORE);
     // SAFETY: without memory the result is null; with it, it is given back at once.

@@ -1,7 +1,7 @@
 //! The public keys: a table of the extension, of which a backend keeps what it has used.
 //!
-//! A change of the table, in any session or by replication, reaches all backends as an invalidation of
-//! its relation, which a trigger asks for (`hearith_keys_changed`).
+//! A change of the table, in any session or by replication, reaches all backends as an invalidation
+//! of its relation, which a trigger asks for (`hearith_keys_changed`).
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

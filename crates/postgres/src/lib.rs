@@ -1,5 +1,5 @@
-//! A PostgreSQL extension: encrypted numbers as a type, whose sums and multiples the server computes
-//! without the private key, which it never has.
+//! A PostgreSQL extension: encrypted numbers as a type, whose sums and multiples the server
+//! computes without the private key, which it never has.
 //!
 //! `sql/hearith--VERSION.sql` declares what SQL sees. Here is the C side of it: [`call`] has the
 //! calling convention, [`value`] the type, [`keys`] the public keys, [`scalar`] functions of single

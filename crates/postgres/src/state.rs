@@ -157,7 +157,8 @@ impl State {
         Ok(Some(total))
     }
 
-    /// The state as bytes for another process: rows, least number of rows, and the sum if there is one.
+    /// The state as bytes for another process: rows, least number of rows, and the sum if there is
+    /// one.
     pub(crate) fn to_parts(&mut self) -> Result<([u8; HEAD], Option<Number<'_>>), Fault> {
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&self.rows.to_be_bytes());
@@ -191,7 +192,8 @@ impl Rows {
         }
         if self.count == self.room {
             let room = (4 * self.room).clamp(FIRST_ROWS, MOST_ROWS);
-            // SAFETY: the data come from PostgreSQL's allocator, which raises an error if there is no memory.
+            // SAFETY: the data come from PostgreSQL's allocator, which raises an error if there is
+            // no memory.
             self.data = unsafe {
                 match self.data.is_null() {
                     true => pg_sys::MemoryContextAlloc(memory, room * self.width).cast(),

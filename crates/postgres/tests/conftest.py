@@ -1,7 +1,7 @@
 """PostgreSQL servers with the extension, each in a scratch folder, as an unprivileged user.
 
-HEARITH_POSTGRES names them, separated by spaces: FOLDER:PACKAGE, where FOLDER/bin has PostgreSQL's programs and
-PACKAGE the extension's files that were built for it (scripts/postgres.sh).
+HEARITH_POSTGRES names them, separated by spaces: FOLDER:PACKAGE, where FOLDER/bin has PostgreSQL's
+programs and PACKAGE the extension's files that were built for it (scripts/postgres.sh).
 """
 
 import os

@@ -1,7 +1,8 @@
-"""PostgreSQL's programs in a folder of ours, so that the extension stands beside them and the system stays as it is.
+"""PostgreSQL's programs in a folder of ours, so that the extension stands beside them and the
+system stays as it is.
 
-Usage: installation.py FOLDER PACKAGE PLACE: links the PostgreSQL of FOLDER into PLACE with the extension of PACKAGE, and prints
-the folder whose bin/ has its programs.
+Usage: installation.py FOLDER PACKAGE PLACE: links the PostgreSQL of FOLDER into PLACE with the
+extension of PACKAGE, and prints the folder whose bin/ has its programs.
 """
 
 import os
@@ -17,10 +18,14 @@ def configuration(folder, *options):
 
 
 class Installation:
-    """PostgreSQL's programs in a folder that is ours, so that the extension can be put beside them."""
+    """PostgreSQL's programs in a folder that is ours, so that the extension can be put beside
+    them.
+    """
 
     def __init__(self, folder, package, place):
-        """Links all files into a new folder at the same depth: the programs find theirs from where they stand."""
+        """Links all files into a new folder at the same depth: the programs find theirs from where
+        they stand.
+        """
         parts = configuration(folder, "--bindir", "--pkglibdir", "--sharedir")
         # A PostgreSQL that is not the system's brings its libraries along.
         own = [] if str(folder).startswith("/usr/") else [Path(folder) / "lib"]

@@ -1,4 +1,6 @@
-"""Paillier's scheme and the text of encrypted numbers, by GMP: the tests' oracle, which shares nothing with the extension."""
+"""Paillier's scheme and the text of encrypted numbers, by GMP: the tests' oracle, which shares
+nothing with the extension.
+"""
 
 import base64
 import hashlib

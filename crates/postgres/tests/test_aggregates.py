@@ -1,4 +1,6 @@
-"""Sums and means: groups, parallel workers, windows, least numbers of rows, and what goes wrong in between."""
+"""Sums and means: groups, parallel workers, windows, least numbers of rows, and what goes wrong in
+between.
+"""
 
 import os
 import random

@@ -1,8 +1,11 @@
-//! A proof that a public key's `n` is a Blum number: a product of two primes, or of powers of two primes, both 3 modulo 4.
+//! A proof that a public key's `n` is a Blum number: a product of two primes, or of powers of two
+//! primes, both 3 modulo 4.
 //!
-//! Numbers `y` follow from a hash of `n`, and `w` is the least number with the Jacobi symbol -1. Modulo a Blum number exactly one of `y`, `-y`, `w y` and `-w y`
-//! has a square root, and the prover shows it (\[GP87\]). If `n` has more prime factors than two, or one that is 1 modulo 4, at most half of all numbers have
-//! such a root, so [`ROUNDS`] of them leave a chance of `2^-128`. What remains are powers: of a single prime, which a verifier excludes by looking whether `n` is
+//! Numbers `y` follow from a hash of `n`, and `w` is the least number with the Jacobi symbol -1.
+//! Modulo a Blum number exactly one of `y`, `-y`, `w y` and `-w y` has a square root, and the
+//! prover shows it (\[GP87\]). If `n` has more prime factors than two, or one that is 1 modulo 4,
+//! at most half of all numbers have such a root, so [`ROUNDS`] of them leave a chance of `2^-128`.
+//! What remains are powers: of a single prime, which a verifier excludes by looking whether `n` is
 //! one, and higher ones than the first, which [`roots`](crate::roots) exclude.
 //!
 //! That both primes are about as long the proof does not show.
@@ -18,10 +21,12 @@ pub const ROUNDS: usize = 128;
 /// Of so many numbers one has the Jacobi symbol -1, unless `n` is a square or made to have none.
 const MOST: u64 = 1000;
 
-/// Proves it, by the key's owner. The roots are the ones that are squares themselves, the same every time: two different ones would give the key away.
+/// Proves it, by the key's owner. The roots are the ones that are squares themselves, the same
+/// every time: two different ones would give the key away.
 ///
 /// # Errors
-/// [`NotBlum`](ErrorKind::NotBlum), or if a number that the hash gives shares a factor with `n`, which nobody will see.
+/// [`NotBlum`](ErrorKind::NotBlum), or if a number that the hash gives shares a factor with `n`,
+/// which nobody will see.
 pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
     let public = key.public();
     if key.primes().iter().any(|prime| prime[0] & 3 != 3) {
@@ -43,7 +48,8 @@ pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
 /// Checks a proof that [`PublicKey::openings_from_be`] has read.
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first root that is none, or if there are not [`ROUNDS`], or `n` is no number for it.
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first root that is none, or if there are not
+/// [`ROUNDS`], or `n` is no number for it.
 pub fn verify(key: &PublicKey, roots: &Openings) -> Result<(), Error> {
     // Of two primes that are both 3 modulo 4 the product is 1.
     let fits = roots.key_id() == key.id() && roots.len() == ROUNDS && key.root().as_limbs()[0] & 3 == 1;
@@ -63,7 +69,8 @@ fn candidates(key: &PublicKey) -> Option<[Batch; 4]> {
     Some([numbers, multiples, below, multiples_below])
 }
 
-/// For numbers that are squares modulo both primes the root that is a square itself; for others anything. Constant time.
+/// For numbers that are squares modulo both primes the root that is a square itself; for others
+/// anything. Constant time.
 fn square_roots(key: &PrivateKey, numbers: &Batch) -> Result<Batch, Error> {
     let [p, q] = key.primes();
     let engine = key.public().engine();

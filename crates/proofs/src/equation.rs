@@ -15,8 +15,8 @@ const WEIGHT_BITS: u32 = 128;
 /// Limbs of a sum of challenges times weights: one more than a product has.
 const SUM_LIMBS: usize = CHALLENGE_LIMBS + WEIGHT_LIMBS + 1;
 
-/// Claims that `z_j^n`, or `(h^n)^(z_j)`, is `A_j (c (1 + n)^(-m_j))^(e_j)` modulo `n^2` up to a square root of 1, for every number `c` and every
-/// `m_j` of a set.
+/// Claims that `z_j^n`, or `(h^n)^(z_j)`, is `A_j (c (1 + n)^(-m_j))^(e_j)` modulo `n^2` up to a
+/// square root of 1, for every number `c` and every `m_j` of a set.
 pub(crate) struct Claims<'a> {
     pub(crate) key: &'a PublicKey,
     /// `m_j`, the same for every number.
@@ -44,8 +44,9 @@ fn part(batch: &Batch, rows: Range<usize>) -> Cow<'_, Batch> {
 }
 
 impl Claims<'_> {
-    /// The first number whose claims do not all hold, if there is one, after [`Claims::hold_of_units`] said no for claims of units. A wrong one is taken for
-    /// right with a probability of `2^-127`.
+    /// The first number whose claims do not all hold, if there is one, after
+    /// [`Claims::hold_of_units`] said no for claims of units. A wrong one is taken for right with a
+    /// probability of `2^-127`.
     pub(crate) fn first_wrong(&self) -> Result<Option<usize>, Error> {
         let all = self.numbers.len();
         // Of more claims it is known that they do not hold together.
@@ -68,11 +69,12 @@ impl Claims<'_> {
         Ok(first)
     }
 
-    /// Whether all claims of a range of numbers hold: with a random weight `g` for each, `(prod z^g)^n`, or `(h^n)^(sum of z g)`, is
-    /// `prod A^g prod (c (1 + n)^(-m))^(e g)`.
+    /// Whether all claims of a range of numbers hold: with a random weight `g` for each,
+    /// `(prod z^g)^n`, or `(h^n)^(sum of z g)`, is `prod A^g prod (c (1 + n)^(-m))^(e g)`.
     ///
-    /// An equation that is wrong by a factor `d` passes if `d^g = 1`. Weights are even: `d = -1` passes always, and so do the other roots of 1,
-    /// which are `n`-th powers of themselves. If the order of `d` has a prime factor above `2^127`, at most one weight lets it pass.
+    /// An equation that is wrong by a factor `d` passes if `d^g = 1`. Weights are even: `d = -1`
+    /// passes always, and so do the other roots of 1, which are `n`-th powers of themselves. If the
+    /// order of `d` has a prime factor above `2^127`, at most one weight lets it pass.
     fn hold(&self, rows: Range<usize>) -> Result<bool, Error> {
         let sides = self.set.len();
         let claims = rows.start * sides..rows.end * sides;
@@ -82,13 +84,15 @@ impl Claims<'_> {
         Ok(self.combined(rows)?.hold)
     }
 
-    /// Whether all claims hold and all numbers and commitments, of which nothing is known yet, are units; what [`Claims::hold`] multiplies up shows both.
-    /// False for few claims too, which are not combined.
+    /// Whether all claims hold and all numbers and commitments, of which nothing is known yet, are
+    /// units; what [`Claims::hold`] multiplies up shows both. False for few claims too, which are
+    /// not combined.
     pub(crate) fn hold_of_units(&self) -> Result<bool, Error> {
         if self.one_by_one(self.numbers.len() * self.set.len()) {
             return Ok(false);
         }
-        // No exponent is 0 but with a probability of `2^-127`: the hash is not, so one challenge of a number is not.
+        // No exponent is 0 but with a probability of `2^-127`: the hash is not, so one challenge of
+        // a number is not.
         let combined = self.combined(0..self.numbers.len())?;
         let bytes = self.key.ciphertext_bytes();
         let products = [&combined.numbers, &combined.commitments].map(|one| one.to_be_bytes(bytes)).concat();
@@ -96,8 +100,8 @@ impl Claims<'_> {
         Ok(combined.hold && products.is_ok_and(|products| self.key.check_coprime(&products).is_ok()))
     }
 
-    /// Whether so many claims are checked faster one by one, in lanes, than combined. By openings the powers to the `n` become one,
-    /// which pays at once where one number alone is cheap.
+    /// Whether so many claims are checked faster one by one, in lanes, than combined. By openings
+    /// the powers to the `n` become one, which pays at once where one number alone is cheap.
     fn one_by_one(&self, claims: usize) -> bool {
         let alone = matches!(self.responses, Responses::Openings(_)) && self.key.square().shares_squarings(claims);
         claims <= if alone { 1 } else { self.responses.few() }
@@ -121,7 +125,8 @@ impl Claims<'_> {
         Ok(Combined { hold: left.resize(right.limbs()) == right, numbers, commitments })
     }
 
-    /// The same claim by claim, in the lanes of one batch: of few that is less work. The squares of both sides are compared.
+    /// The same claim by claim, in the lanes of one batch: of few that is less work. The squares of
+    /// both sides are compared.
     fn hold_one_by_one(&self, claims: Range<usize>) -> Result<bool, Error> {
         let (square, root, sides) = (self.key.square(), self.key.root(), self.set.len());
         let [of_numbers, of_set] = [|claim, sides| claim / sides, |claim, sides| claim % sides]
@@ -155,7 +160,8 @@ impl Claims<'_> {
         Ok(self.key.generator_power(&sum)?)
     }
 
-    /// For each number the sum of `e_j g_j` over the set, and for each of the set the sum over the numbers.
+    /// For each number the sum of `e_j g_j` over the set, and for each of the set the sum over the
+    /// numbers.
     fn exponents(&self, rows: &Range<usize>, weights: &Batch) -> (Batch, Batch) {
         let sides = self.set.len();
         let mut of_numbers = Batch::zeros(rows.len(), SUM_LIMBS).public();

@@ -3,7 +3,8 @@
 use hearith_paillier as paillier;
 use std::fmt;
 
-/// What is wrong, and in which row of the batch, from 0. The text names the place first, and holds nothing secret.
+/// What is wrong, and in which row of the batch, from 0. The text names the place first, and holds
+/// nothing secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,

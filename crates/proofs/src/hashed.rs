@@ -4,8 +4,8 @@ use crate::transcript::Transcript;
 use hearith_arith::Batch;
 use hearith_paillier::PublicKey;
 
-/// So many numbers modulo `n` for this kind of proof: blocks of the hash of `n`, counters and nothing else, 128 bits more than `n` has, modulo `n`.
-/// Nobody chooses them, but by choosing `n`.
+/// So many numbers modulo `n` for this kind of proof: blocks of the hash of `n`, counters and
+/// nothing else, 128 bits more than `n` has, modulo `n`. Nobody chooses them, but by choosing `n`.
 pub fn hashed(proof: &str, key: &PublicKey, count: usize) -> Batch {
     let n = key.modulus_be();
     let bytes = key.plaintext_bytes() + 16;

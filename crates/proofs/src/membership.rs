@@ -1,8 +1,11 @@
-//! Proofs that ciphertexts hold one of a few known numbers, without which one (\[CDS94\] over the proofs of [`residue`](crate::residue)).
+//! Proofs that ciphertexts hold one of a few known numbers, without which one (\[CDS94\] over the
+//! proofs of [`residue`](crate::residue)).
 //!
-//! For a ciphertext `c` and a set `m_1 ... m_L`, `u_j = c (1 + n)^(-m_j)` is an `n`-th power for the number that `c` holds. The prover makes a
-//! true proof for that one and, with challenges `e_j` and answers `z_j` of their own choice, `A_j = z_j^n u_j^(-e_j)` for all others. The hash of
-//! everything must be the sum of all challenges modulo `2^256`, so that one of them was not theirs to choose.
+//! For a ciphertext `c` and a set `m_1 ... m_L`, `u_j = c (1 + n)^(-m_j)` is an `n`-th power for
+//! the number that `c` holds. The prover makes a true proof for that one and, with challenges `e_j`
+//! and answers `z_j` of their own choice, `A_j = z_j^n u_j^(-e_j)` for all others. The hash of
+//! everything must be the sum of all challenges modulo `2^256`, so that one of them was not theirs
+//! to choose.
 
 use crate::equation::Claims;
 use crate::error::{Error, ErrorKind, check_lengths};
@@ -50,11 +53,14 @@ impl Proofs {
         (0..self.commitments.len()).flat_map(side).copied().collect()
     }
 
-    /// Proofs for a set of `sides` numbers that come from outside. There is one way only to write a proof.
+    /// Proofs for a set of `sides` numbers that come from outside. There is one way only to write a
+    /// proof.
     ///
     /// # Errors
-    /// [`BadSet`](ErrorKind::BadSet) for a set of none, [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first
-    /// row with a number that is 0 or not below its bound, which of an answer by an opening is `(n + 1) / 2`; a short form under a key that has none.
+    /// [`BadSet`](ErrorKind::BadSet) for a set of none, [`Width`](ErrorKind::Width), or
+    /// [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below
+    /// its bound, which of an answer by an opening is `(n + 1) / 2`; a short form under a key that
+    /// has none.
     pub fn from_be_bytes(key: &PublicKey, form: Form, sides: usize, bytes: &[u8]) -> Result<Self, Error> {
         let width = Self::row_bytes(key, form, sides);
         if sides == 0 {
@@ -76,12 +82,13 @@ impl Proofs {
     }
 }
 
-/// Proves that each ciphertext, made with its opening, holds the number of the set that `chosen` names, from 0. Whoever names another, or gives a
-/// wrong opening, gets a proof that does not hold. Constant time in openings and in what is chosen.
+/// Proves that each ciphertext, made with its opening, holds the number of the set that `chosen`
+/// names, from 0. Whoever names another, or gives a wrong opening, gets a proof that does not hold.
+/// Constant time in openings and in what is chosen.
 ///
 /// # Errors
-/// [`BadSet`](ErrorKind::BadSet), [`NoSuchNumber`](ErrorKind::NoSuchNumber), [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the
-/// random generator fails.
+/// [`BadSet`](ErrorKind::BadSet), [`NoSuchNumber`](ErrorKind::NoSuchNumber),
+/// [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the random generator fails.
 pub fn prove<'a>(
     key: &PublicKey,
     contexts: &Contexts,
@@ -123,11 +130,13 @@ pub fn prove<'a>(
     Ok(Proofs { sides, commitments, challenges: challenges.public(), responses: zeta.answered(key, &each)? })
 }
 
-/// Checks that every ciphertext holds a number of the set, by the proofs made for it in this context.
+/// Checks that every ciphertext holds a number of the set, by the proofs made for it in this
+/// context.
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row whose proof does not; a ciphertext or commitment that shares a factor with `n`;
-/// [`BadSet`](ErrorKind::BadSet), [`Lengths`](ErrorKind::Lengths); a batch of another key; or if the random generator fails.
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row whose proof does not; a ciphertext or
+/// commitment that shares a factor with `n`; [`BadSet`](ErrorKind::BadSet),
+/// [`Lengths`](ErrorKind::Lengths); a batch of another key; or if the random generator fails.
 pub fn verify(
     key: &PublicKey,
     contexts: &Contexts,
@@ -166,7 +175,8 @@ pub fn verify(
     wrong.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
 
-/// `A_j = z_j^n u_j^(-e_j)` for every side of every row, where the challenge of the chosen side is 0.
+/// `A_j = z_j^n u_j^(-e_j)` for every side of every row, where the challenge of the chosen side
+/// is 0.
 fn simulated(
     key: &PublicKey,
     set: &Plaintexts,

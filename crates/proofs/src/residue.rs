@@ -1,7 +1,9 @@
-//! Proofs that numbers are `n`-th powers modulo `n^2`, which is what ciphertexts of 0 are (\[DJ01\], section 4.2).
+//! Proofs that numbers are `n`-th powers modulo `n^2`, which is what ciphertexts of 0 are
+//! (\[DJ01\], section 4.2).
 //!
-//! For `u = r^n`: the prover commits to `A = rho^n`, is asked `e`, and answers `z = rho r^e mod n`. The proof holds if `z^n = A u^e mod n^2`.
-//! Two answers to one commitment give `r`, but for a factor of `n` that the difference of their `e` might share. Of a DJN key's `u = (h^n)^a` the
+//! For `u = r^n`: the prover commits to `A = rho^n`, is asked `e`, and answers `z = rho r^e mod n`.
+//! The proof holds if `z^n = A u^e mod n^2`. Two answers to one commitment give `r`, but for a
+//! factor of `n` that the difference of their `e` might share. Of a DJN key's `u = (h^n)^a` the
 //! exponent does as well ([`Witness`]).
 
 use crate::equation::Claims;
@@ -44,8 +46,9 @@ impl Proofs {
     /// Proofs that come from outside. There is one way only to write a proof.
     ///
     /// # Errors
-    /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below its bound, which of
-    /// an answer by an opening is `(n + 1) / 2`; a short form under a key that has none.
+    /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with
+    /// a number that is 0 or not below its bound, which of an answer by an opening is
+    /// `(n + 1) / 2`; a short form under a key that has none.
     pub fn from_be_bytes(key: &PublicKey, form: Form, bytes: &[u8]) -> Result<Self, Error> {
         let width = Self::row_bytes(key, form);
         if !bytes.len().is_multiple_of(width) {
@@ -68,7 +71,8 @@ pub(crate) fn out_of_range(sides: usize) -> impl Fn(hearith_paillier::Error) -> 
     }
 }
 
-/// Proves that each number is the `n`-th power of its opening. Whoever gives a wrong one gets a proof that does not hold.
+/// Proves that each number is the `n`-th power of its opening. Whoever gives a wrong one gets a
+/// proof that does not hold.
 ///
 /// # Errors
 /// [`Lengths`](ErrorKind::Lengths), a batch of another key, or if the random generator fails.
@@ -90,8 +94,9 @@ pub fn prove<'a>(
 /// Checks that every number is an `n`-th power, by the proofs made for it in this context.
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row whose proof does not; a number or commitment that shares a factor with `n`;
-/// [`Lengths`](ErrorKind::Lengths); a batch of another key; or if the random generator fails.
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) for the first row whose proof does not; a number or
+/// commitment that shares a factor with `n`; [`Lengths`](ErrorKind::Lengths); a batch of another
+/// key; or if the random generator fails.
 pub fn verify(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, proofs: &Proofs) -> Result<(), Error> {
     check_lengths(numbers.len(), contexts.len())?;
     check_lengths(numbers.len(), proofs.len())?;
@@ -150,7 +155,8 @@ mod tests {
         [vec![0; width - digits.len()], digits].concat()
     }
 
-    /// If the hash went over the commitment alone, the statement could be chosen after the challenge is known: \[BPW12\].
+    /// If the hash went over the commitment alone, the statement could be chosen after the
+    /// challenge is known: \[BPW12\].
     #[test]
     fn what_forges_a_hash_of_commitments_alone_does_not_forge_ours() {
         let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
@@ -160,7 +166,8 @@ mod tests {
         let squared = n.clone().square();
         let pow = |base: &Integer, exponent: &Integer| base.clone().pow_mod(exponent, &squared).unwrap();
 
-        // A = (1 + n)^a t^n fixes the weak challenge e; then u = (1 + n)^(-a / e) s^n makes the equation true with z = t s^e.
+        // A = (1 + n)^a t^n fixes the weak challenge e; then u = (1 + n)^(-a / e) s^n makes the
+        // equation true with z = t s^e.
         let (a, s, t) = (Integer::from(12_345), Integer::from(1_234_567_891), Integer::from(987_654_321));
         let commitment = (Integer::from(1) + &a * &n) * pow(&t, &n) % &squared;
         let commitment = bytes(&commitment, key.ciphertext_bytes());

@@ -1,8 +1,10 @@
-//! A proof that a public key's `n` has no factor in common with the order of its group, so that every ciphertext decrypts to one number only.
+//! A proof that a public key's `n` has no factor in common with the order of its group, so that
+//! every ciphertext decrypts to one number only.
 //!
-//! The prover shows `n`-th roots modulo `n` of numbers that a hash of `n` gives (\[GRSB19\], section 3.1). If a prime divides both `n` and the order, at most every
-//! so-manieth number has a root, as many as the prime says. No prime factor of `n` is below `2^16` ([`PublicKey`] refuses such keys), so [`ROOTS`] roots leave a
-//! chance of `2^-176`.
+//! The prover shows `n`-th roots modulo `n` of numbers that a hash of `n` gives (\[GRSB19\],
+//! section 3.1). If a prime divides both `n` and the order, at most every so-manieth number has a
+//! root, as many as the prime says. No prime factor of `n` is below `2^16` ([`PublicKey`] refuses
+//! such keys), so [`ROOTS`] roots leave a chance of `2^-176`.
 
 use crate::error::{Error, ErrorKind};
 use crate::hashed::hashed;
@@ -26,7 +28,8 @@ pub fn prove(key: &PrivateKey) -> Result<Openings, Error> {
 /// Checks a proof that [`PublicKey::openings_from_be`] has read.
 ///
 /// # Errors
-/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first root that is none, or if there are not [`ROOTS`].
+/// [`DoesNotHold`](ErrorKind::DoesNotHold) with the first root that is none, or if there are not
+/// [`ROOTS`].
 pub fn verify(key: &PublicKey, roots: &Openings) -> Result<(), Error> {
     if roots.key_id() != key.id() || roots.len() != ROOTS {
         return Err(ErrorKind::DoesNotHold.into());

@@ -1,7 +1,8 @@
-//! Proofs of what several ciphertexts add up to: that a ballot has exactly `k` marks, or at most so many.
+//! Proofs of what several ciphertexts add up to: that a ballot has exactly `k` marks, or at most so
+//! many.
 //!
-//! Each group of rows, such as a ballot, is one row of the proofs. Its total is a ciphertext that anybody computes, with the product of
-//! the openings for its opening.
+//! Each group of rows, such as a ballot, is one row of the proofs. Its total is a ciphertext that
+//! anybody computes, with the product of the openings for its opening.
 
 use crate::error::{Error, check_lengths};
 use crate::transcript::Contexts;

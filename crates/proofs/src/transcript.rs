@@ -13,7 +13,8 @@ pub const CHALLENGE_LIMBS: usize = CHALLENGE_BYTES / 8;
 /// Rows that a core takes at most before others may take from what is left.
 const TAKEN: usize = 64;
 
-/// What each row's proof is for: a name that all share, such as an election's, and one of the row's own, such as a ballot's. A proof holds in its own context only.
+/// What each row's proof is for: a name that all share, such as an election's, and one of the row's
+/// own, such as a ballot's. A proof holds in its own context only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contexts {
     shared: Vec<u8>,
@@ -36,7 +37,8 @@ impl Contexts {
         self.rows.is_empty()
     }
 
-    /// The challenge of each row for this kind of proof: the hash of its contexts and of what `rest` adds. For proofs of other crates too.
+    /// The challenge of each row for this kind of proof: the hash of its contexts and of what
+    /// `rest` adds. For proofs of other crates too.
     pub fn challenges(&self, proof: &str, rest: impl Fn(Transcript, usize) -> Transcript + Sync) -> Batch {
         let challenge = |row: usize| {
             let transcript = Transcript::new(proof).with(&self.shared).with(&self.rows[row]);
@@ -47,8 +49,8 @@ impl Contexts {
     }
 }
 
-/// SHA-256 over parts, each after its length in eight big-endian bytes, so that no two lists of parts hash alike. The first part names the
-/// protocol, its version and the kind of proof.
+/// SHA-256 over parts, each after its length in eight big-endian bytes, so that no two lists of
+/// parts hash alike. The first part names the protocol, its version and the kind of proof.
 #[derive(Clone, Debug)]
 pub struct Transcript(Sha256);
 
@@ -97,7 +99,8 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_one_that_the_page_describes() {
-        // Python: hashlib.sha256(b"".join(len(x).to_bytes(8, "big") + x for x in [b"hearith-proofs 1 a", b"xy"])).hexdigest()
+        // Python: hashlib.sha256(b"".join(len(x).to_bytes(8, "big") + x for x in [b"hearith-proofs
+        // 1 a", b"xy"])).hexdigest()
         let found: String =
             Transcript::new("a").with(b"xy").challenge().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(found, "3b17129cf0cc52821c993bbbe505527685d1753088da0f0883281dfb00f9080c");

@@ -7,7 +7,8 @@
 //! | answer | `z = rho r^e mod n` | `z = rho + e a` |
 //! | equation | `z^n = A u^e` | `(h^n)^z = A u^e` |
 //!
-//! Both equations say that `u` to the difference of two challenges is an `n`-th power, and so that `u` is one. Of the 384 bits a challenge takes 256; 128 hide `a`.
+//! Both equations say that `u` to the difference of two challenges is an `n`-th power, and so that
+//! `u` is one. Of the 384 bits a challenge takes 256; 128 hide `a`.
 
 use crate::error::{Error, check_lengths};
 use crate::residue::zeros;
@@ -20,7 +21,8 @@ use std::ops::Range;
 /// Bits that a prover's own exponents have beyond those of a witness.
 const HIDING_BITS: u32 = CHALLENGE_BITS + 128;
 
-/// What ciphertexts were made with, as their maker kept it: [`Openings`], or for fast ballots under a DJN key [`ShortOpenings`].
+/// What ciphertexts were made with, as their maker kept it: [`Openings`], or for fast ballots under
+/// a DJN key [`ShortOpenings`].
 #[derive(Clone, Copy, Debug)]
 pub enum Witness<'a> {
     /// Units `r`.
@@ -46,7 +48,8 @@ impl<'a> From<&'a ShortOpenings> for Witness<'a> {
 pub enum Form {
     /// Of openings.
     Openings,
-    /// Of short openings of at most so many bits, such as [`PublicKey::short_bits`]; of sums of them, a few more.
+    /// Of short openings of at most so many bits, such as [`PublicKey::short_bits`]; of sums of
+    /// them, a few more.
     Short {
         /// The bits.
         bits: u32,
@@ -71,7 +74,8 @@ impl Form {
     }
 }
 
-/// Of each number and its negative modulo `n` the lesser one. As an answer, one is as good as the other: both sides of an equation are squared. Constant time.
+/// Of each number and its negative modulo `n` the lesser one. As an answer, one is as good as the
+/// other: both sides of an equation are squared. Constant time.
 fn lesser(key: &PublicKey, mut numbers: Batch) -> Batch {
     let (half, negatives) = (half(key), key.root().neg(&numbers));
     for (number, negative) in numbers.rows_mut().zip(negatives.rows()) {
@@ -80,7 +84,8 @@ fn lesser(key: &PublicKey, mut numbers: Batch) -> Batch {
     numbers
 }
 
-/// Fails for the first answer whose negative would be written: there is one way only to write a proof.
+/// Fails for the first answer whose negative would be written: there is one way only to write a
+/// proof.
 fn lesser_only(key: &PublicKey, answers: Openings) -> Result<Openings, hearith_paillier::Error> {
     let half = half(key);
     let greater = answers.batch().rows().position(|answer| less(&half, answer) == 1);
@@ -147,8 +152,8 @@ pub(crate) enum Responses {
 }
 
 impl Responses {
-    /// So many claims are checked faster one by one, in lanes, than by buckets (measured): a power with an opening takes as many squarings as `n` has bits, one
-    /// of a table few.
+    /// So many claims are checked faster one by one, in lanes, than by buckets (measured): a power
+    /// with an opening takes as many squarings as `n` has bits, one of a table few.
     pub(crate) fn few(&self) -> usize {
         match self {
             Responses::Openings(_) => 16,

@@ -1,6 +1,8 @@
-"""Makes vectors.txt: proofs by another implementation, written from docs/explanation/proofs.md with nothing but Python's standard library.
+"""Makes vectors.txt: proofs by another implementation, written from docs/explanation/proofs.md with
+nothing but Python's standard library.
 
-Usage: python3 vectors.py > vectors.txt. The primes of the key are found from fixed starts: only the prover's randomness changes.
+Usage: python3 vectors.py > vectors.txt. The primes of the key are found from fixed starts: only the
+prover's randomness changes.
 """
 
 import hashlib
@@ -119,7 +121,9 @@ def is_square(number, prime):
 
 
 def blum():
-    """Of each number, or its multiple that is a square modulo both primes, the root that is a square."""
+    """Of each number, or its multiple that is a square modulo both primes, the root that is a
+    square.
+    """
     w = next(w for w in range(2, 1000) if is_square(w, P) != is_square(w, Q))
     found = b""
     for index in range(128):

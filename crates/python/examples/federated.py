@@ -1,12 +1,14 @@
 """Five hospitals train one model on data that none of them shows, nor its gradients.
 
-A logistic regression on scikit-learn's breast cancer data (569 tumours, 30 features), cut into five parts of different sizes.
-Every client is a process with its part and the public key. In each round it computes the gradient of its part and sends it
-encrypted. The server, another process with the public key only, adds the gradients up, each weighted by its client's number of
-samples. The key's owner decrypts the mean, the gradient over all samples, and hands out the next model.
+A logistic regression on scikit-learn's breast cancer data (569 tumours, 30 features), cut into five
+parts of different sizes. Every client is a process with its part and the public key. In each round
+it computes the gradient of its part and sends it encrypted. The server, another process with the
+public key only, adds the gradients up, each weighted by its client's number of samples. The key's
+owner decrypts the mean, the gradient over all samples, and hands out the next model.
 
-The program trains the same model in the open and compares: equal to the last bit if the open gradients are rounded to
-the same multiples of the step, and as near as that rounding allows if they are not.
+The program trains the same model in the open and compares: equal to the last bit if the open
+gradients are rounded to the same multiples of the step, and as near as that rounding allows if they
+are not.
 
     python examples/federated.py [--bits 2048] [--rounds 40]
 """
@@ -168,7 +170,8 @@ def main() -> None:
     print(f"accuracy {accuracy(encrypted, clients):.4f} encrypted, {accuracy(plain, clients):.4f} in the open")
     print(f"equal to open training with rounded gradients: {bool((encrypted == rounded).all())}")
     print(f"largest difference from open training: {difference:.1e} (steps of {STEP:.1e})")
-    # Every round adds half a step at most, times the learning rate; the loss is convex, so nothing amplifies it.
+    # Every round adds half a step at most, times the learning rate; the loss is convex, so nothing
+    # amplifies it.
     if not (encrypted == rounded).all() or difference > LEARNING_RATE * arguments.rounds * STEP / 2:
         raise SystemExit("the encrypted training went another way")
 

@@ -15,7 +15,8 @@ use zeroize::Zeroizing;
 /// Bytes before each ciphertext and total that say how long it is, little end first.
 const LENGTH: usize = 4;
 
-/// Numbers encrypted whole, as many a ciphertext as the parameter set has places; in the last one fewer.
+/// Numbers encrypted whole, as many a ciphertext as the parameter set has places; in the last one
+/// fewer.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct BfvVector(Vec<Ciphertext>);
 
@@ -149,8 +150,9 @@ impl BfvPublicKey {
         vector(py, numbers.0.len(), |place| self.0.release(&numbers.0[place]))
     }
 
-    /// Sums by groups, of integers of `bits` bits: for each number its group from 0 on (below 0: left out), and its weight. Both are packed.
-    /// There are `groups` of them, each named at least once.
+    /// Sums by groups, of integers of `bits` bits: for each number its group from 0 on (below 0:
+    /// left out), and its weight. Both are packed. There are `groups` of them, each named at least
+    /// once.
     #[pyo3(signature = (numbers, bits, groups, places, weights=None))]
     fn sums(
         &self,
@@ -312,7 +314,8 @@ impl BfvPrivateKey {
                 Ok::<_, Error>(())
             };
             let decrypted = totals.0.par_iter().zip(numbers.par_iter_mut()).enumerate().map(each);
-            // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+            // All rows are computed before one is judged, so that the error is the first row's,
+            // whichever core was faster.
             decrypted.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
             Ok(integers::pack_small(&numbers))
         })?;
@@ -345,7 +348,8 @@ fn vector(
 ) -> PyResult<BfvVector> {
     let mut made = Vec::with_capacity(count);
     threads::pieces(py, count, |places| {
-        // All of a piece are computed before one is judged, so that the error is the first one's, whichever core was faster.
+        // All of a piece are computed before one is judged, so that the error is the first one's,
+        // whichever core was faster.
         let found = places.into_par_iter().map(&each).collect::<Vec<_>>();
         made.extend(found.into_iter().collect::<Result<Vec<_>, _>>()?);
         Ok(())
@@ -358,7 +362,8 @@ fn totals(py: Python<'_>, work: impl FnOnce() -> Result<Vec<Total>, Error> + Sen
     threads::run(py, work)?.map(BfvTotals).map_err(|error| errors::lattice(&error))
 }
 
-/// Encrypts as many numbers at a time as a ciphertext holds; an error names the number in the whole.
+/// Encrypts as many numbers at a time as a ciphertext holds; an error names the number in the
+/// whole.
 fn chunks(
     py: Python<'_>,
     numbers: &[i128],

@@ -1,7 +1,8 @@
 //! Columns encrypted whole, by BFV: the kernel of `hearith_columns::lattice`.
 //!
-//! What encrypts and what decrypts a table keeps its place in it, so a table passes in one call, its batches from an iterator of Python's:
-//! between two of them progress shows, and Ctrl-C ends the work.
+//! What encrypts and what decrypts a table keeps its place in it, so a table passes in one call,
+//! its batches from an iterator of Python's: between two of them progress shows, and Ctrl-C ends
+//! the work.
 
 use crate::bfv::{BfvPrivateKey, BfvPublicKey};
 use crate::{errors, threads};
@@ -19,8 +20,8 @@ use std::sync::{Mutex, PoisonError};
 /// Record batches and their schema.
 type Table = (PyArrowType<Schema>, Vec<PyArrowType<RecordBatch>>);
 
-/// Encrypts columns of a table, whose batches have as many rows as a ciphertext holds numbers, but the last. `columns` are names with scale and
-/// range, as for Paillier.
+/// Encrypts columns of a table, whose batches have as many rows as a ciphertext holds numbers, but
+/// the last. `columns` are names with scale and range, as for Paillier.
 #[pyfunction]
 #[pyo3(signature = (key, schema, batches, columns, *, rounding=false, max_additions=None))]
 pub(crate) fn bfv_encrypt_table(
@@ -90,8 +91,8 @@ pub(crate) struct BfvColumnTotals {
 
 #[pymethods]
 impl BfvColumnTotals {
-    /// Each number counts as often as the plain column `weight` says in its row, if one is named, and those rows alone for which
-    /// `condition` holds.
+    /// Each number counts as often as the plain column `weight` says in its row, if one is named,
+    /// and those rows alone for which `condition` holds.
     #[new]
     #[pyo3(signature = (key, schema, by=vec![], weight=None, condition=None))]
     fn new(
@@ -135,7 +136,8 @@ impl BfvColumnTotals {
         })
     }
 
-    /// Turns to a part of a table: whole chunks, one after another, the first of which begins in this row.
+    /// Turns to a part of a table: whole chunks, one after another, the first of which begins in
+    /// this row.
     fn begin_part(&self, py: Python<'_>, schema: PyArrowType<Schema>, row: u64) -> PyResult<()> {
         self.with(py, |running| {
             running.bind(&schema.0)?;
@@ -143,7 +145,8 @@ impl BfvColumnTotals {
         })
     }
 
-    /// Adds the next rows of the table, those alone for which `keep`, a byte a row, is not 0, if it is given. After an error the totals are gone.
+    /// Adds the next rows of the table, those alone for which `keep`, a byte a row, is not 0, if it
+    /// is given. After an error the totals are gone.
     #[pyo3(signature = (batch, keep=None))]
     fn update(&self, py: Python<'_>, batch: PyArrowType<RecordBatch>, keep: Option<&[u8]>) -> PyResult<()> {
         let keep = keep.map(|keep| BooleanArray::from_iter(keep.iter().map(|&keep| Some(keep != 0))));
@@ -162,8 +165,9 @@ impl BfvColumnTotals {
         self.with(py, |running| running.totals.end())
     }
 
-    /// The totals, one row a group in ascending order; there is no more to be done with them then. Groups of fewer rows than
-    /// `min_rows` are left out, totals that fewer values entered with one of their weights null.
+    /// The totals, one row a group in ascending order; there is no more to be done with them then.
+    /// Groups of fewer rows than `min_rows` are left out, totals that fewer values entered with one
+    /// of their weights null.
     #[pyo3(signature = (*, min_rows=0))]
     fn finish(&self, py: Python<'_>, min_rows: u64) -> PyResult<PyArrowType<RecordBatch>> {
         let totals = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();

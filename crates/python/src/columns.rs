@@ -55,7 +55,8 @@ pub(crate) struct Encryptor {
 
 #[pymethods]
 impl Encryptor {
-    /// `columns` are names with scale and range (`None`: by the column's type, 2^63 - 1 after scaling).
+    /// `columns` are names with scale and range (`None`: by the column's type, 2^63 - 1 after
+    /// scaling).
     #[new]
     #[pyo3(signature = (key, schema, columns, *, pack=false, rounding=false, max_additions=None))]
     fn new(
@@ -96,7 +97,8 @@ impl Encryptor {
     }
 }
 
-/// What tables of other scales, ranges, numbers of additions and widths of group columns become, so that they add up.
+/// What tables of other scales, ranges, numbers of additions and widths of group columns become, so
+/// that they add up.
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Alignment(Mutex<hearith_columns::Alignment>);
 
@@ -162,7 +164,8 @@ impl Totals {
         Ok(Self { key, running: Mutex::new(Some(totals)), withheld: Mutex::default() })
     }
 
-    /// Turns to the next table, which must have no rows of one before unless repeated ones are allowed. After an error the totals are gone.
+    /// Turns to the next table, which must have no rows of one before unless repeated ones are
+    /// allowed. After an error the totals are gone.
     #[pyo3(signature = (schema, *, allow_repeated=false))]
     fn begin(&self, py: Python<'_>, schema: PyArrowType<Schema>, allow_repeated: bool) -> PyResult<()> {
         self.with(py, |totals| {
@@ -181,8 +184,8 @@ impl Totals {
         })
     }
 
-    /// The totals, one row a group in ascending order; there is no more to be done with them then. Groups of fewer rows than
-    /// `min_rows` are left out, totals of fewer values null.
+    /// The totals, one row a group in ascending order; there is no more to be done with them then.
+    /// Groups of fewer rows than `min_rows` are left out, totals of fewer values null.
     #[pyo3(signature = (*, min_rows=0, rerandomise=false))]
     fn finish(&self, py: Python<'_>, min_rows: u64, rerandomise: bool) -> PyResult<PyArrowType<RecordBatch>> {
         let rerandomise = rerandomise.then_some(EncryptionKey::Service(&*self.key));
@@ -244,8 +247,8 @@ pub(crate) struct Decryptor {
 
 #[pymethods]
 impl Decryptor {
-    /// With a private key, or a service that has it; `check` makes sure of what was decrypted before it is given out, as a service
-    /// does anyway.
+    /// With a private key, or a service that has it; `check` makes sure of what was decrypted
+    /// before it is given out, as a service does anyway.
     #[new]
     #[pyo3(signature = (key, schema, *, check=false))]
     fn new(key: &Bound<'_, PyAny>, schema: PyArrowType<Schema>, check: bool) -> PyResult<Self> {

@@ -1,4 +1,5 @@
-//! Errors of the Rust crates as the exceptions of `hearith.errors`: with row, column and kind, their sources as causes.
+//! Errors of the Rust crates as the exceptions of `hearith.errors`: with row, column and kind,
+//! their sources as causes.
 
 use std::error::Error as StdError;
 use std::fmt::{self, Debug, Write};
@@ -137,7 +138,8 @@ pub(crate) fn lattice_key(error: &hearith_bfv::Error) -> PyErr {
     }
 }
 
-/// An operation on vectors encrypted whole, or on their totals, that failed; rows are numbers of theirs.
+/// An operation on vectors encrypted whole, or on their totals, that failed; rows are numbers of
+/// theirs.
 pub(crate) fn lattice(error: &hearith_bfv::Error) -> PyErr {
     let place = Place { row: error.row().map(|row| row as u64), column: None };
     raise_lattice(error.kind(), error.kind().to_string(), place, error.source())
@@ -247,7 +249,8 @@ pub(crate) fn inputs(expected: &[usize], found: &[usize]) -> PyErr {
     PyErr::new::<ShapeError, _>((text, None::<u64>, None::<String>, "inputs"))
 }
 
-/// A file of a key (`T` is `InvalidKeyError`) or of encrypted bits (`CiphertextError`) that cannot be read.
+/// A file of a key (`T` is `InvalidKeyError`) or of encrypted bits (`CiphertextError`) that cannot
+/// be read.
 pub(crate) fn file<T: PyTypeInfo>(path: &Path, error: FormatError) -> PyErr {
     match error.into_io() {
         Ok(error) => io(path, &error),

@@ -1,7 +1,9 @@
-//! Integers as they cross the border: packed rows of little-endian two's complement, all of one width.
+//! Integers as they cross the border: packed rows of little-endian two's complement, all of one
+//! width.
 //!
-//! A NumPy array of `int64` is such rows of 8 bytes already, and a Python integer of any size packs with `int.to_bytes`.
-//! The rows travel in a `bytearray`, which Python wipes when it has done with it; whatever is copied here is wiped here.
+//! A NumPy array of `int64` is such rows of 8 bytes already, and a Python integer of any size packs
+//! with `int.to_bytes`. The rows travel in a `bytearray`, which Python wipes when it has done with
+//! it; whatever is copied here is wiped here.
 
 use crate::memory::room;
 use hearith_paillier::encoding::Signed;

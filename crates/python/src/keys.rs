@@ -81,7 +81,8 @@ fn ciphertexts(
     threads::run(py, work)?.map(Ciphertexts).map_err(errors::operation)
 }
 
-/// Runs an operation that takes a product a row: on this thread where a lane is enough for each, since the way to the pool takes longer.
+/// Runs an operation that takes a product a row: on this thread where a lane is enough for each,
+/// since the way to the pool takes longer.
 fn products(
     py: Python<'_>,
     key: &hearith_paillier::PublicKey,
@@ -242,7 +243,8 @@ impl PublicKey {
         ciphertexts(py, &self.0, numbers.0.len(), || self.0.sum_groups(&numbers.0, &groups))
     }
 
-    /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and magnitude below 2^bits.
+    /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and
+    /// magnitude below 2^bits.
     fn dot(
         &self,
         py: Python<'_>,
@@ -348,7 +350,8 @@ impl PrivateKey {
         threads::run(py, || self.0.decrypt(&numbers.0))?.map(Plaintexts).map_err(errors::operation)
     }
 
-    /// The signed integers in ciphertexts, packed; checked before they are given out, where asked for.
+    /// The signed integers in ciphertexts, packed; checked before they are given out, where asked
+    /// for.
     #[pyo3(signature = (numbers, *, check=false))]
     fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts, check: bool) -> PyResult<Packed<'py>> {
         let packed = threads::run(py, || {
@@ -359,8 +362,8 @@ impl PrivateKey {
         Ok((PyByteArray::new(py, &data), width))
     }
 
-    /// The signed integers in the slots of ciphertexts that are sums of `additions` rows each, packed, or the number of the
-    /// first row that overflowed its layout.
+    /// The signed integers in the slots of ciphertexts that are sums of `additions` rows each,
+    /// packed, or the number of the first row that overflowed its layout.
     fn decrypt_slots<'py>(
         &self,
         py: Python<'py>,

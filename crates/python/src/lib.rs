@@ -1,9 +1,9 @@
 //! The Rust half of the Python package `hearith`.
 //!
-//! Python holds keys, batches of ciphertexts and running totals as opaque objects and hands over whole batches: integers
-//! as packed little-endian two's complement (`integers`), tables as Arrow record batches (`columns`). Every operation on a
-//! batch runs without the interpreter's lock on a pool of threads (`threads`). What a person sees (arrays, scales, progress) is
-//! the Python half's.
+//! Python holds keys, batches of ciphertexts and running totals as opaque objects and hands over
+//! whole batches: integers as packed little-endian two's complement (`integers`), tables as Arrow
+//! record batches (`columns`). Every operation on a batch runs without the interpreter's lock on a
+//! pool of threads (`threads`). What a person sees (arrays, scales, progress) is the Python half's.
 
 mod batches;
 mod bfv;

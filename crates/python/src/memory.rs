@@ -1,8 +1,10 @@
-//! Room for large results: `MemoryError` where there is none, as with NumPy, instead of the end of the process.
+//! Room for large results: `MemoryError` where there is none, as with NumPy, instead of the end of
+//! the process.
 //!
-//! Batches allocate as Rust does, which aborts the process when an allocation fails. So what a call is going to need is asked for
-//! beforehand, in a way that may fail, and given back at once. Where the operating system promises more memory than it has, that
-//! says no more than it does to other programs.
+//! Batches allocate as Rust does, which aborts the process when an allocation fails. So what a call
+//! is going to need is asked for beforehand, in a way that may fail, and given back at once. Where
+//! the operating system promises more memory than it has, that says no more than it does to other
+//! programs.
 
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -13,7 +15,8 @@ const BESIDE: usize = 8 << 20;
 /// Bytes of a copy that are not asked for beforehand: the interpreter takes as much at any time.
 const SMALL: usize = 1 << 16;
 
-/// As [`room`], for copies, which take nothing beside their result: a few rows are not worth asking.
+/// As [`room`], for copies, which take nothing beside their result: a few rows are not worth
+/// asking.
 pub(crate) fn room_to_copy(rows: usize, width: usize) -> PyResult<()> {
     if rows.saturating_mul(width) <= SMALL { Ok(()) } else { room(rows, width) }
 }

@@ -1,4 +1,5 @@
-//! Super-size arithmetic: products and remainders of integers of any length, as little-endian bytes.
+//! Super-size arithmetic: products and remainders of integers of any length, as little-endian
+//! bytes.
 
 use crate::keys::engine;
 use crate::memory::room;
@@ -10,7 +11,8 @@ use pyo3::types::PyBytes;
 
 /// Bytes of a limb.
 const LIMB: usize = 8;
-/// How many times as much as its factors a product takes: transforms of both, of 52 bits a coefficient, and the result.
+/// How many times as much as its factors a product takes: transforms of both, of 52 bits a
+/// coefficient, and the result.
 const ROOM: usize = 16;
 
 /// The limbs of a number.

@@ -1,7 +1,8 @@
 //! Keys whose operations a service carries out: the client of `hearith-service`.
 //!
-//! A remote key is a public key with other operations in some places: what costs less than sending it (encoding, adding plain numbers)
-//! is computed here by the public key that it stands on, and so is what the protocol has no words for (factors beyond 127 bits).
+//! A remote key is a public key with other operations in some places: what costs less than sending
+//! it (encoding, adding plain numbers) is computed here by the public key that it stands on, and so
+//! is what the protocol has no words for (factors beyond 127 bits).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -132,7 +133,8 @@ impl RemoteKey {
         self.ask(py, |key| key.sum_groups(&numbers.0, &groups))
     }
 
-    /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and magnitude below 2^bits.
+    /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and
+    /// magnitude below 2^bits.
     fn dot(
         &self,
         py: Python<'_>,
@@ -154,7 +156,8 @@ impl RemoteKey {
         self.ask(py, |key| key.sum_groups(&key.multiply(&numbers.0, &weights, bits)?, &groups))
     }
 
-    /// The signed integers in ciphertexts, packed. The service checks what it decrypts, asked or not.
+    /// The signed integers in ciphertexts, packed. The service checks what it decrypts, asked or
+    /// not.
     #[pyo3(signature = (numbers, *, check=false))]
     fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts, check: bool) -> PyResult<Packed<'py>> {
         let _ = check;

@@ -1,4 +1,5 @@
-//! Residue number systems: long integers into residues modulo word-sized numbers and back, in batches.
+//! Residue number systems: long integers into residues modulo word-sized numbers and back, in
+//! batches.
 
 use crate::keys::engine;
 use crate::memory::room;
@@ -48,7 +49,8 @@ impl RnsBasis {
         PyBytes::new(py, &self.0.product().iter().flat_map(|limb| limb.to_le_bytes()).collect::<Vec<_>>())
     }
 
-    /// The residues of numbers of `width` bytes each: all modulo the first modulus, then modulo the next.
+    /// The residues of numbers of `width` bytes each: all modulo the first modulus, then modulo the
+    /// next.
     fn residues<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         if !data.len().is_multiple_of(self.width()) {
             return Err(PyValueError::new_err(format!("{} bytes are no rows of {} bytes", data.len(), self.width())));

@@ -1,4 +1,5 @@
-//! Keys shared among trustees: what each decrypts with, and what everybody verifies and combines by.
+//! Keys shared among trustees: what each decrypts with, and what everybody verifies and combines
+//! by.
 
 use crate::batches::Ciphertexts;
 use crate::keys::{Packed, PublicKey, engine, opened, policy, read, warn_if_shared};
@@ -87,7 +88,8 @@ impl Verification {
         verified.map_err(|error| errors::share(&error))
     }
 
-    /// The signed integers in ciphertexts, packed, and what was wrong with shares that were left aside.
+    /// The signed integers in ciphertexts, packed, and what was wrong with shares that were left
+    /// aside.
     fn combine<'py>(
         &self,
         py: Python<'py>,
@@ -307,7 +309,8 @@ impl Combiner {
         Ok(PyArrowType(Schema::clone(&self.kernel()?.schema())))
     }
 
-    /// The batch with exact decimals, and what was wrong with shares that were left aside: row, column and text.
+    /// The batch with exact decimals, and what was wrong with shares that were left aside: row,
+    /// column and text.
     fn combine(
         &self,
         py: Python<'_>,

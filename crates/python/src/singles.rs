@@ -1,7 +1,9 @@
-//! Numbers one by one, for python-paillier's interface: rows of bytes in, rows of bytes out, one crossing an operation.
+//! Numbers one by one, for python-paillier's interface: rows of bytes in, rows of bytes out, one
+//! crossing an operation.
 //!
-//! A vector engine takes as long for one row as for all its lanes. So randomisers are made a lane full at a time and kept for
-//! what is encrypted next, and sums and multiples come as many at once as the Python half has put off.
+//! A vector engine takes as long for one row as for all its lanes. So randomisers are made a lane
+//! full at a time and kept for what is encrypted next, and sums and multiples come as many at once
+//! as the Python half has put off.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,7 +29,8 @@ struct Pool {
 #[pyclass(frozen, module = "hearith._native")]
 pub(crate) struct Singles {
     key: hearith_paillier::PublicKey,
-    /// Locked by holders of the interpreter's lock alone, which `os.fork` holds as well: no child inherits it locked.
+    /// Locked by holders of the interpreter's lock alone, which `os.fork` holds as well: no child
+    /// inherits it locked.
     pool: Mutex<Pool>,
 }
 
@@ -154,7 +157,8 @@ impl Singles {
         if groups.iter().all(|group| group.len() == 1) {
             return numbers.select(&groups.iter().map(|group| group[0] as usize).collect::<Vec<_>>());
         }
-        // Pairs are products of two rows, without what a chain of factors takes to begin and to end.
+        // Pairs are products of two rows, without what a chain of factors takes to begin and to
+        // end.
         if groups.iter().all(|group| group.len() == 2) {
             let side = |index: usize| groups.iter().map(|group| group[index] as usize).collect::<Vec<_>>();
             return self.key.add(&numbers.select(&side(0))?, &numbers.select(&side(1))?);

@@ -13,7 +13,8 @@ pub(crate) struct SlotLayout(hearith_paillier::encoding::SlotLayout);
 
 #[pymethods]
 impl SlotLayout {
-    /// `slots` integers of magnitude at most `range` a row, of which `max_additions` rows can be added up.
+    /// `slots` integers of magnitude at most `range` a row, of which `max_additions` rows can be
+    /// added up.
     #[new]
     fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> PyResult<Self> {
         let layout = hearith_paillier::encoding::SlotLayout::new(key_bits, slots, range, max_additions);
@@ -42,7 +43,8 @@ impl SlotLayout {
     /// Decrypts and unpacks sums of so many rows.
     ///
     /// # Errors
-    /// The first row whose content lies outside the layout, or the first of all if it is for fewer rows.
+    /// The first row whose content lies outside the layout, or the first of all if it is for fewer
+    /// rows.
     pub(crate) fn open(
         &self,
         py: Python<'_>,

@@ -1,7 +1,8 @@
 //! The pool of threads that batches run on.
 //!
-//! A pool does not survive `fork`, which Python's `multiprocessing` may use: the child has the pool's memory but none of its
-//! threads. So the pool is remembered with the process that started it, and a child starts its own.
+//! A pool does not survive `fork`, which Python's `multiprocessing` may use: the child has the
+//! pool's memory but none of its threads. So the pool is remembered with the process that started
+//! it, and a child starts its own.
 
 use hearith_paillier::Process;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -18,7 +19,8 @@ struct Pool {
 
 /// The pool, and how many threads were asked for (0: one a core).
 ///
-/// Locked only by holders of the interpreter's lock, which `os.fork` holds as well: no child inherits it locked.
+/// Locked only by holders of the interpreter's lock, which `os.fork` holds as well: no child
+/// inherits it locked.
 static POOL: Mutex<(Option<Pool>, usize)> = Mutex::new((None, 0));
 
 /// Runs work on a batch without the interpreter's lock, on the pool.
@@ -30,8 +32,9 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> P
 /// How long Python may wait to hear of Ctrl-C.
 const PIECE: Duration = Duration::from_millis(50);
 
-/// Runs work on consecutive ranges of `count` items, which together are all of them, on the pool. Between two Python sees a
-/// pending Ctrl-C. They begin with an item a thread, and grow while they take less time than [`PIECE`].
+/// Runs work on consecutive ranges of `count` items, which together are all of them, on the pool.
+/// Between two Python sees a pending Ctrl-C. They begin with an item a thread, and grow while they
+/// take less time than [`PIECE`].
 pub(crate) fn pieces<E: Send>(
     py: Python<'_>,
     count: usize,

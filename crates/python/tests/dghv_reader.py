@@ -1,4 +1,5 @@
-"""Reads the files of FHE over the integers, written from docs/explanation/dghv.md alone: it shares nothing with the package.
+"""Reads the files of FHE over the integers, written from docs/explanation/dghv.md alone: it shares
+nothing with the package.
 
 Everything is a plain integer of Python. AES is the textbook's, a byte at a time.
 """
@@ -8,7 +9,7 @@ import math
 import struct
 from dataclasses import dataclass, field, replace
 
-# ---- AES-128 in counter mode -----------------------------------------------------------------------------------------
+# ---- AES-128 in counter mode ---------------------------------------------------------------------
 
 
 def _times_two(byte):
@@ -48,7 +49,9 @@ def _round_keys(key):
 
 
 class Stream:
-    """The words of 64 bits of number `index` under a seed: block `t` of the counter is `2^64 index + t`, big-endian."""
+    """The words of 64 bits of number `index` under a seed: block `t` of the counter is
+    `2^64 index + t`, big-endian.
+    """
 
     def __init__(self, seed):
         self.keys = _round_keys(seed)
@@ -73,7 +76,7 @@ class Stream:
         return [word for block in blocks for word in struct.unpack("<2Q", block)][:count]
 
 
-# ---- parameters ------------------------------------------------------------------------------------------------------
+# ---- parameters ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class Parameters:
         )
 
 
-# ---- files -----------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -167,7 +170,9 @@ class Key:
 
 
 def chi(seed, index, bits):
-    """The random part of an element: its words lie in eight segments, which the stream serves in turn."""
+    """The random part of an element: its words lie in eight segments, which the stream serves in
+    turn.
+    """
     words = -(-bits // 64)
     segment = -(-words // 8)
     stream = Stream(seed).words(index, 8 * segment)
@@ -256,7 +261,9 @@ def read_private(data):
 
 
 def read_bits(data):
-    """The parameters and the key's id of encrypted bits, and of each the bound on the noise and the ciphertext."""
+    """The parameters and the key's id of encrypted bits, and of each the bound on the noise and the
+    ciphertext.
+    """
     reader = Reader(data)
     assert reader.kind == 3
     rows = []
@@ -279,7 +286,7 @@ def write_bits(parameters, key_id, rows):
     return data + hashlib.sha256(data).digest()
 
 
-# ---- the scheme ------------------------------------------------------------------------------------------------------
+# ---- the scheme ----------------------------------------------------------------------------------
 
 
 def centred(number, prime):

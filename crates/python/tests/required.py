@@ -1,4 +1,6 @@
-"""What a machine may lack, and the list of what it must not lack: `HEARITH_REQUIRE`, as `crates/testing` describes it."""
+"""What a machine may lack, and the list of what it must not lack: `HEARITH_REQUIRE`, as
+`crates/testing` describes it.
+"""
 
 import os
 from typing import NoReturn
@@ -10,7 +12,9 @@ NAMES = {"serial", "avx2", "ifma", "phe-suite", "command", "flower", "notebooks"
 
 
 def missing(name: str, reason: str) -> NoReturn:
-    """Leaves a test (or, while it is imported, a module of them) out, because something is missing; fails where `HEARITH_REQUIRE` lists it."""
+    """Leaves a test (or, while it is imported, a module of them) out, because something is missing;
+    fails where `HEARITH_REQUIRE` lists it.
+    """
     assert name in NAMES, name
     listed = {entry.strip() for entry in os.environ.get("HEARITH_REQUIRE", "").split(",")}
     if name in listed:

@@ -458,7 +458,9 @@ def _prime(private):
 
 @pytest.mark.parametrize("shape", [(), (3,), (0,), (2, 3), (2, 0), (2, 1, 2)])
 def test_lists_hold_encrypted_numbers(keys, shape):
-    """As NumPy's lists hold plain ones: a program that adds them up never adds ciphertexts as integers."""
+    """As NumPy's lists hold plain ones: a program that adds them up never adds ciphertexts as
+    integers.
+    """
     public, private = keys
     plain = np.arange(math.prod(shape)).reshape(shape)
     found = public.encrypt(plain).tolist()

@@ -1,4 +1,6 @@
-"""Columns of tables that BFV encrypts whole, beside pandas' own group-by; files as the command line has them."""
+"""Columns of tables that BFV encrypts whole, beside pandas' own group-by; files as the command line
+has them.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""Arithmetic on the columns of encrypted tables, beside the same in pandas, in the tables of every library."""
+"""Arithmetic on the columns of encrypted tables, beside the same in pandas, in the tables of every
+library.
+"""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -245,7 +247,9 @@ def test_small_keys_have_room_for_less():
 
 
 def test_bounds_of_single_additions_are_used(keys):
-    """A fresh value is within its range, whatever the headroom for totals: products by 60 bits still fit a column."""
+    """A fresh value is within its range, whatever the headroom for totals: products by 60 bits
+    still fit a column.
+    """
     public, private = keys
     table = public.encrypt_column(pa.table({"x": np.array([2**62, -5])}), "x")
     assert column(private, public.multiply_column(table, "x", 2**60), "x") == [2**122, -5 * 2**60]

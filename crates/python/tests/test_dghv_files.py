@@ -90,7 +90,8 @@ def test_a_switching_key_hides_one_prime_under_the_next():
         chosen = []
         for index in range(theta):
             places = []
-            # The highest digit says whether the fraction is chosen, one more that it is so all the way.
+            # The highest digit says whether the fraction is chosen, one more that it is so all the
+            # way.
             for place in (0, digits - 1):
                 element = reader.chi(key.seed, theta + index * digits + place, parameters.modulus)
                 residue = element - key.corrections[index * digits + place]

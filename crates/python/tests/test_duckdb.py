@@ -391,7 +391,8 @@ class TestKeys:
                 con.execute("CREATE OR REPLACE TABLE x AS SELECT 1")
             del con
             gc.collect()
-            # A configuration of its own means a database instance of its own: it opens only if nobody holds the file.
+            # A configuration of its own means a database instance of its own: it opens only if
+            # nobody holds the file.
             duckdb.connect(str(tmp_path / "data.db"), config={"threads": "1"}).close()
 
 
@@ -546,7 +547,9 @@ class TestNames:
 
 
 def exists(name):
-    """Whether a dotted name of the package can be imported; modules whose packages are not installed count."""
+    """Whether a dotted name of the package can be imported; modules whose packages are not
+    installed count.
+    """
     found, path = importlib.import_module("hearith"), "hearith"
     for part in name.split(".")[1:]:
         path += f".{part}"

@@ -1,4 +1,6 @@
-"""What errors say: place, kind and cause, in every error; no number, however large, ends in another one; no plaintext in any."""
+"""What errors say: place, kind and cause, in every error; no number, however large, ends in another
+one; no plaintext in any.
+"""
 
 import math
 import pickle

@@ -80,7 +80,9 @@ def test_weighted_sums_of_whole_vectors(lattice, weights, seed, owner):
 
 
 def test_one_ciphertext_holds_thousands(lattice):
-    """Where Paillier of 3072 bits takes hundreds; at the ends of the range, with the largest weights."""
+    """Where Paillier of 3072 bits takes hundreds; at the ends of the range, with the largest
+    weights.
+    """
     public, private = lattice
     size = public.slots
     aggregator = he.Aggregator(public, np.zeros(size), range=1, step=2**-16, clients=100, max_weight=20)
@@ -97,7 +99,9 @@ def test_one_ciphertext_holds_thousands(lattice):
 
 
 def test_the_owner_sees_of_a_sum_the_total_alone(lattice):
-    """No sum has ciphertexts that anybody could link to those of updates, and none comes out twice."""
+    """No sum has ciphertexts that anybody could link to those of updates, and none comes out
+    twice.
+    """
     public, private = lattice
     aggregator = he.Aggregator(public, np.zeros(100), range=8, step=2**-10, clients=3)
     update = aggregator.encrypt(np.linspace(-8, 8, 100))
@@ -142,7 +146,9 @@ def test_what_a_parameter_set_has_no_room_for():
 
 
 def test_the_extremes_of_the_range_do_not_overflow(keys):
-    """All clients at one end of the range, with the largest weight, next to others at the other end."""
+    """All clients at one end of the range, with the largest weight, next to others at the other
+    end.
+    """
     public, private = keys
     aggregator = he.Aggregator(public, np.zeros(40), range=100, step=0.5, clients=7, max_weight=9)
     ends = np.where(np.arange(40) % 2 == 0, 100.0, -100.0)
@@ -380,7 +386,9 @@ class TestSecretWeights:
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_slots_give_no_numbers_beyond_their_headroom(keys, most, rows):
-    """The sum of more rows than a layout is for carries from slot to slot, and looks like numbers."""
+    """The sum of more rows than a layout is for carries from slot to slot, and looks like
+    numbers.
+    """
     public, private = keys
     layout = _native.SlotLayout(public.bits, 3, 1000, most)
     values = np.tile(np.array([1000, -1000, 7], dtype=np.int64), rows)

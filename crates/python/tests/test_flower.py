@@ -1,4 +1,6 @@
-"""Flower's averaging over ciphertexts gives what its averaging of plain arrays gives: by the strategy alone, and in a federation that runs."""
+"""Flower's averaging over ciphertexts gives what its averaging of plain arrays gives: by the
+strategy alone, and in a federation that runs.
+"""
 
 import importlib.util
 import itertools
@@ -144,7 +146,9 @@ class Federation:
             self.processes.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
 
     def run(self, **config):
-        """The last model's ciphertexts and its weight, of a run of the app with this configuration."""
+        """The last model's ciphertexts and its weight, of a run of the app with this
+        configuration.
+        """
         out = self.folder / f"model-{len(list(self.folder.glob('model-*')))}"
         entries = {"public": f'"{self.folder / "public.json"}"', "out": f'"{out}"', **config}
         text = " ".join(f"{name}={value}" for name, value in entries.items())
@@ -193,7 +197,9 @@ def federation(tmp_path_factory):
 
 
 def averaged(aggregator, secret, rounds=3):
-    """The last model, averaged in the open from the same rounded updates; and the weights that went into it."""
+    """The last model, averaged in the open from the same rounded updates; and the weights that went
+    into it.
+    """
     layers = agreed.FIRST
     for server_round in range(1, rounds + 1):
         clients = [client for client in range(3) if not agreed.drops_out(client, server_round, secret)]

@@ -1,4 +1,6 @@
-"""Forked processes: no child uses its parent's randomisers or threads, whatever number it has; and how an interpreter ends."""
+"""Forked processes: no child uses its parent's randomisers or threads, whatever number it has; and
+how an interpreter ends.
+"""
 
 import ctypes
 import os
@@ -56,7 +58,9 @@ def ready(public, count):
 
 
 def traces(public, pipe):
-    """Writes what shows the randomisers of some numbers: modulo n a ciphertext is its randomiser's power."""
+    """Writes what shows the randomisers of some numbers: modulo n a ciphertext is its randomiser's
+    power.
+    """
     found = [public.encrypt(number).ciphertext(False) % public.n for number in range(4)]
     os.write(pipe, b"".join(b"%d\n" % trace for trace in found))
 

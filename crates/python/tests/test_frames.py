@@ -1,4 +1,6 @@
-"""Encrypted columns in the data frames of pandas and polars: pandas' own type for them, and what `df.he` does in both."""
+"""Encrypted columns in the data frames of pandas and polars: pandas' own type for them, and what
+`df.he` does in both.
+"""
 
 import pickle
 from decimal import Decimal
@@ -270,7 +272,9 @@ def test_series_of_polars_as_arrays(keys):
 
 
 def test_what_polars_makes_of_encrypted_columns(keys):
-    """What the module's page says: errors where polars has them, and no total of what it gives instead."""
+    """What the module's page says: errors where polars has them, and no total of what it gives
+    instead.
+    """
     frame = pl.from_pandas(FRAME).he.encrypt(keys[0], COLUMNS)
     column = pl.col("salary")
     for compute in (

@@ -1,4 +1,6 @@
-"""What is loaded when: nothing that is not needed, and Arrow knows the type of encrypted columns whichever comes first."""
+"""What is loaded when: nothing that is not needed, and Arrow knows the type of encrypted columns
+whichever comes first.
+"""
 
 import ast
 import subprocess

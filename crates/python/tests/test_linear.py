@@ -129,7 +129,9 @@ def test_weights_of_any_width(keys, judge, data):
 
 
 def test_digits_grow_until_the_key_is_full(keys, judge):
-    """An exponentially weighted mean, step by step: exact up to the error that names the headroom."""
+    """An exponentially weighted mean, step by step: exact up to the error that names the
+    headroom.
+    """
     known = []
 
     def weighted():
@@ -145,7 +147,8 @@ def test_digits_grow_until_the_key_is_full(keys, judge):
     assert known[-1].scale > 50
 
 
-#: What is computed of `c`, a vector of 3, `m`, a matrix of 2 x 3, and `s`, a single number; `p` and `q` are plain like `c` and `m`.
+#: What is computed of `c`, a vector of 3, `m`, a matrix of 2 x 3, and `s`, a single number; `p` and
+#: `q` are plain like `c` and `m`.
 CALLS = """
 np.where(p > 0, c, 0)
 np.where(p > 0, 1.5, c)

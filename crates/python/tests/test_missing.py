@@ -1,4 +1,6 @@
-"""Missing values: an error wherever plain numbers meet arrays, nulls in tables, and never a number."""
+"""Missing values: an error wherever plain numbers meet arrays, nulls in tables, and never a
+number.
+"""
 
 import operator
 from decimal import Decimal
@@ -75,7 +77,8 @@ def test_encryption_names_the_row(keys, name, options):
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("name", MISSING)
 def test_operators_refuse(c, name, operation):
-    # The vectors of pandas, polars and Arrow may take the operator themselves; whatever comes of it is no result.
+    # The vectors of pandas, polars and Arrow may take the operator themselves; whatever comes of it
+    # is no result.
     ours = operation.startswith(("c", "in place")) or isinstance(MISSING[name], np.ndarray | list)
     with pytest.raises(NullError if ours and operation != "np.dot" else (TypeError, ValueError, RangeError)) as caught:
         OPERATIONS[operation](c, MISSING[name])

@@ -314,7 +314,9 @@ class TestRefusals:
                 keys[1].decrypt(other)
 
     def test_iterating_takes_each_row_once(self, keys, monkeypatch):
-        """Every row on its own: no copies of what is left, which would make long arrays quadratic."""
+        """Every row on its own: no copies of what is left, which would make long arrays
+        quadratic.
+        """
         taken = []
         of = _rows.Rows._of
         monkeypatch.setattr(

@@ -1,4 +1,6 @@
-"""Encrypted columns that pandas and polars have passed on: filtered, renamed, written and read, they are still what they were."""
+"""Encrypted columns that pandas and polars have passed on: filtered, renamed, written and read,
+they are still what they were.
+"""
 
 from decimal import Decimal
 
@@ -61,7 +63,9 @@ PASSED_ON = {
 
 
 def stored(table, storage):
-    """A table whose encrypted columns are stored as another binary type and have lost their metadata."""
+    """A table whose encrypted columns are stored as another binary type and have lost their
+    metadata.
+    """
     for place, field in enumerate(table.schema):
         if isinstance(field.type, EncryptedType):
             kind = EncryptedType(field.type.description, storage)

@@ -1,4 +1,6 @@
-"""`hearith.phe` puts operations off and computes many at once: what comes out is what python-paillier gives, bit by bit."""
+"""`hearith.phe` puts operations off and computes many at once: what comes out is what
+python-paillier gives, bit by bit.
+"""
 
 import copy
 import os
@@ -221,12 +223,15 @@ def test_every_encryption_has_a_randomiser_of_its_own(keys):
     assert len({number.ciphertext(False) for number in numbers}) == 100
     assert all(number.ciphertext() == number.ciphertext(False) for number in numbers)
     assert {private.decrypt(number) for number in numbers} == {0}
-    # Nor are two the same in a way that shows in their quotient, which would be the encryption of 0 without a randomiser.
+    # Nor are two the same in a way that shows in their quotient, which would be the encryption of 0
+    # without a randomiser.
     assert len({number.ciphertext(False) % here.n for number in numbers}) == 100
 
 
 def kept(public, count):
-    """Waits until so many randomisers are kept: as long as it takes, since a busy machine leaves a thread of the lowest priority nothing."""
+    """Waits until so many randomisers are kept: as long as it takes, since a busy machine leaves a
+    thread of the lowest priority nothing.
+    """
     end = time.monotonic() + 600
     while public.randomisers_kept < count:
         assert time.monotonic() < end, f"{public.randomisers_kept} of {count} after ten minutes"
@@ -239,7 +244,8 @@ def test_randomisers_are_kept_ready_on_request(keys):
     here.keep_randomisers(16)
     kept(here, 16)
     for _ in range(3):
-        # It is filled up again when eight or more are missing: they are made eight at a time at most.
+        # It is filled up again when eight or more are missing: they are made eight at a time at
+        # most.
         kept(here, 9)
         numbers = [here.encrypt(7) for _ in range(20)]
         assert {private.decrypt(number) for number in numbers} == {7}

@@ -1,4 +1,6 @@
-"""What `hearith.phe` rejects, and what else it rejects in its strict mode: weak keys and numbers that wrap around n."""
+"""What `hearith.phe` rejects, and what else it rejects in its strict mode: weak keys and numbers
+that wrap around n.
+"""
 
 import math
 import os

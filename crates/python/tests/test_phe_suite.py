@@ -1,7 +1,7 @@
 """python-paillier's own test suite, with `hearith.phe` in the place of `phe`.
 
-The suite comes with phe's source package on PyPI (it is GPL and stays there): the test fetches it. Every test of it passes; none
-is left out.
+The suite comes with phe's source package on PyPI (it is GPL and stays there): the test fetches it.
+Every test of it passes; none is left out.
 """
 
 import os

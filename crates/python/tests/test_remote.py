@@ -1,4 +1,6 @@
-"""A service in place of the local engine: the same calls, the same results, and errors of the package's own."""
+"""A service in place of the local engine: the same calls, the same results, and errors of the
+package's own.
+"""
 
 import datetime
 import ipaddress

@@ -1,4 +1,6 @@
-"""How batches run: on all cores, without the interpreter's lock, with progress, interruptible, in forked processes."""
+"""How batches run: on all cores, without the interpreter's lock, with progress, interruptible, in
+forked processes.
+"""
 
 import multiprocessing
 import os
@@ -78,7 +80,9 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_ends_a_batch():
-    """Ten million encryptions at 2048 bits take hours; the interrupt ends them, and the key goes on working."""
+    """Ten million encryptions at 2048 bits take hours; the interrupt ends them, and the key goes on
+    working.
+    """
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     time.sleep(1)
@@ -88,7 +92,9 @@ def test_ctrl_c_ends_a_batch():
 
 
 def test_ctrl_c_is_seen_while_a_vector_is_encrypted_whole():
-    """Python runs a signal's handler between two steps of one native call: once alone where there are none."""
+    """Python runs a signal's handler between two steps of one native call: once alone where there
+    are none.
+    """
     public, _ = he.generate_keypair(scheme="bfv")
     data, seen = bytearray(8 * 2_000_000), []
     before = signal.signal(signal.SIGALRM, lambda *_: seen.append(len(seen)))

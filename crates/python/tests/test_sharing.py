@@ -1,4 +1,6 @@
-"""Keys shared among trustees: arrays and tables, and what the command line makes of the same files."""
+"""Keys shared among trustees: arrays and tables, and what the command line makes of the same
+files.
+"""
 
 import pickle
 from decimal import Decimal

@@ -36,7 +36,9 @@ ROWS = 900
 
 
 def added(df, *columns, **options):
-    """`hearith.spark.sum_columns` under the small keys of these tests, which the columns carry along."""
+    """`hearith.spark.sum_columns` under the small keys of these tests, which the columns carry
+    along.
+    """
     return hs.sum_columns(df, *columns, insecure=True, **options)
 
 
@@ -215,7 +217,8 @@ def test_subgroup_keys(spark, plain):
     for on_workers in (False, True):
         found = hs.decrypt_columns(df, private, on_workers=on_workers).collect()
         assert sorted([(row.cents, row.salary) for row in found]) == expected
-    # A row with Paillier's own randomiser: foreign here, and on the workers only what the key says goes.
+    # A row with Paillier's own randomiser: foreign here, and on the workers only what the key says
+    # goes.
     theirs = he.PublicKey(public.n, insecure=True).encrypt(7).to_bytes()
     foreign = df.filter("salary IS NOT NULL").withColumn("salary", F.lit(theirs))
     foreign = foreign.withMetadata("salary", df.schema["salary"].metadata)
@@ -276,7 +279,9 @@ def command():
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory, command):
-    """The record of a finished election over three files, in which some vote twice; one ballot is challenged."""
+    """The record of a finished election over three files, in which some vote twice; one ballot is
+    challenged.
+    """
     folder = tmp_path_factory.mktemp("election")
     office, credentials = folder / "office", folder / "credentials.jsonl"
     voters = [f"voter {number}" for number in range(1500)]
@@ -319,7 +324,9 @@ def waiting(spark):
 
 
 class Killer(threading.Thread):
-    """Lets the first who reads a file wait, and kills the executor for which that is; the next reads what stood there."""
+    """Lets the first who reads a file wait, and kills the executor for which that is; the next
+    reads what stood there.
+    """
 
     def __init__(self, spark, file):
         super().__init__()
@@ -367,7 +374,8 @@ def test_an_executor_dies_while_an_election_is_verified(spark, record, command, 
 def test_what_is_wrong_with_an_election_is_found(spark, record, command, tmp_path):
     spoilt = tmp_path / "record"
     shutil.copytree(record, spoilt)
-    # One digit of a proof in the second file: the chain breaks after it, and nothing of it is signed.
+    # One digit of a proof in the second file: the chain breaks after it, and nothing of it is
+    # signed.
     file = spoilt / "board" / "00001000.jsonl"
     lines = file.read_text().splitlines(keepends=True)
     at = lines[500].index('"proof":"') + 100

@@ -1,4 +1,6 @@
-"""How the package's modules know each other: no circle of imports, and nobody reaches into another's private names."""
+"""How the package's modules know each other: no circle of imports, and nobody reaches into
+another's private names.
+"""
 
 import ast
 from graphlib import CycleError, TopologicalSorter
@@ -14,7 +16,9 @@ FILES = {
 
 
 def imports(tree):
-    """The names of modules that a module imports, at its top, within functions and for types alike."""
+    """The names of modules that a module imports, at its top, within functions and for types
+    alike.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -58,7 +62,8 @@ def graph(files):
 
 def test_no_circle_of_imports():
     found = graph(FILES.items())
-    # The package's own module gathers what it offers; that it is loaded before any of its modules is no circle of theirs.
+    # The package's own module gathers what it offers; that it is loaded before any of its modules
+    # is no circle of theirs.
     for name in found:
         found[name].discard("hearith")
         found[name].discard("hearith.phe")

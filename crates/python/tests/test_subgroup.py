@@ -1,4 +1,6 @@
-"""Keys of the variant subgroup: arrays, tables, frames, SQL and Spark with them, and rows of other origin."""
+"""Keys of the variant subgroup: arrays, tables, frames, SQL and Spark with them, and rows of other
+origin.
+"""
 
 import json
 import pickle

@@ -1,4 +1,6 @@
-"""Encrypted columns of tables, beside pandas' own group-by; files that the command line reads and writes."""
+"""Encrypted columns of tables, beside pandas' own group-by; files that the command line reads and
+writes.
+"""
 
 import os
 import pickle
@@ -178,7 +180,8 @@ def test_counts_go_with_a_renamed_column_and_no_other(keys):
     renamed = he.rename(totals, {"x": "y"})
     assert renamed.column_names == ["rows", "y", "y.additions", "y.values"]
     assert private.decrypt_columns(public.sum_columns(renamed, min_rows=2))["y"].to_pylist() == [16]
-    # A join gives both names an ending; here what counts the values of another column has the name without it.
+    # A join gives both names an ending; here what counts the values of another column has the name
+    # without it.
     names = {"x": "x_right", "x.additions": "x.additions_right"}
     joined = totals.rename_columns([names.get(name, name) for name in totals.column_names])
     assert public.sum_columns(joined, min_rows=2)["x_right"].null_count == 1
@@ -224,7 +227,9 @@ def test_a_whole_float_is_a_scale_and_another_is_none(keys):
 
 
 def test_decimals_are_as_narrow_as_their_numbers(keys, tmp_path):
-    """The range and additions ask for 76 digits; polars reads no such column and DuckDB makes doubles of it."""
+    """The range and additions ask for 76 digits; polars reads no such column and DuckDB makes
+    doubles of it.
+    """
     public, private = keys
     pay = pa.array([Decimal("12345678901234567890.78"), Decimal("0.01"), None], pa.decimal128(38, 2))
     plain = pa.array([Decimal(7), None, None], pa.decimal256(76, 0))
@@ -342,7 +347,9 @@ def test_the_command_line_and_the_package_read_each_others_files(frame, tmp_path
 
 
 def test_unlike_tables_add_up(keys):
-    """Scales, ranges, numbers of additions and widths of groups align themselves, in a list of tables of any library."""
+    """Scales, ranges, numbers of additions and widths of groups align themselves, in a list of
+    tables of any library.
+    """
     public, private = keys
     given = [
         ({"g": np.array([1, 2], np.int8), "x": ["1.5", "-2"]}, {"x": {"scale": 1}}, 100),

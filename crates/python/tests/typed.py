@@ -1,4 +1,6 @@
-"""What type checkers make of the package's calls; test_types.py has them check this file and then runs it."""
+"""What type checkers make of the package's calls; test_types.py has them check this file and then
+runs it.
+"""
 
 from decimal import Decimal
 from typing import Any, assert_type

@@ -1,4 +1,5 @@
-//! Integers to residues and back on every available engine, on one thread: bases of the paper's special primes.
+//! Integers to residues and back on every available engine, on one thread: bases of the paper's
+//! special primes.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hearith_arith::{Batch, Engine};

@@ -8,15 +8,16 @@ use hearith_arith::{Batch, Engine};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Numbers that one core converts at a time: enough to be worth handing over, few enough to stay in its cache.
+/// Numbers that one core converts at a time: enough to be worth handing over, few enough to stay in
+/// its cache.
 const CHUNK: usize = 512;
 
-/// Pairwise coprime moduli `q_0 ... q_(t-1)`, prepared for an engine: integers below `Q = q_0 ... q_(t-1)` become their `t`
-/// residues, and residues become the integer again.
+/// Pairwise coprime moduli `q_0 ... q_(t-1)`, prepared for an engine: integers below
+/// `Q = q_0 ... q_(t-1)` become their `t` residues, and residues become the integer again.
 ///
-/// Any moduli of 2 to 60 bits will do, special primes or not. Numbers are rows of [`Basis::limbs`] limbs of 64 bits, or
-/// slices of the same limb of all numbers ([`Basis::residues_of_slices`]). All engines give the same results; no branch
-/// and no address depends on a number.
+/// Any moduli of 2 to 60 bits will do, special primes or not. Numbers are rows of [`Basis::limbs`]
+/// limbs of 64 bits, or slices of the same limb of all numbers ([`Basis::residues_of_slices`]). All
+/// engines give the same results; no branch and no address depends on a number.
 ///
 /// ```
 /// use hearith_arith::{Batch, Engine};
@@ -34,7 +35,8 @@ pub struct Basis {
     kernel: Box<dyn ResidueKernel>,
 }
 
-/// The moduli and what the Chinese remainder theorem needs of them: what an engine prepares its tables from.
+/// The moduli and what the Chinese remainder theorem needs of them: what an engine prepares its
+/// tables from.
 pub(crate) struct System {
     pub(crate) moduli: Arc<[u64]>,
     /// `Q`, in limbs of 64 bits, the highest not zero.
@@ -54,8 +56,8 @@ impl Basis {
     /// Prepares a basis for an engine.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for no moduli or more than 512, or a modulus of less than 2 or more than 60 bits,
-    /// [`ErrorKind::NotCoprime`], and
+    /// [`ErrorKind::Parameter`] for no moduli or more than 512, or a modulus of less than 2 or more
+    /// than 60 bits, [`ErrorKind::NotCoprime`], and
     /// [`ArithError::EngineUnavailable`](hearith_arith::ArithError::EngineUnavailable).
     pub fn new(engine: Engine, moduli: &[u64]) -> Result<Self, Error> {
         let available = engine.available()?;
@@ -89,8 +91,9 @@ impl Basis {
         self.system.product.len()
     }
 
-    /// IFMA instructions that eight numbers take, into residues and back; `None` where the engine uses none. Divided by
-    /// [`peak_rate`](hearith_arith::cost::peak_rate) they are the physical limit of the conversions.
+    /// IFMA instructions that eight numbers take, into residues and back; `None` where the engine
+    /// uses none. Divided by [`peak_rate`](hearith_arith::cost::peak_rate) they are the physical
+    /// limit of the conversions.
     pub fn instructions(&self) -> Option<[u64; 2]> {
         self.kernel.instructions()
     }
@@ -105,7 +108,8 @@ impl Basis {
         Ok(residues)
     }
 
-    /// As [`Basis::residues`], into residues that are there; they get the basis and the length that they need.
+    /// As [`Basis::residues`], into residues that are there; they get the basis and the length that
+    /// they need.
     ///
     /// # Errors
     /// As [`Basis::residues`]; some of the residues are those of the new numbers then.
@@ -113,7 +117,8 @@ impl Basis {
         self.convert(Numbers::rows(numbers), residues)
     }
 
-    /// The residues of numbers that are given limb by limb: `slices[j][i]` is limb `j` of number `i`.
+    /// The residues of numbers that are given limb by limb: `slices[j][i]` is limb `j` of number
+    /// `i`.
     ///
     /// # Errors
     /// As [`Basis::residues`].
@@ -127,7 +132,8 @@ impl Basis {
         Ok(residues)
     }
 
-    /// As [`Basis::residues_of_slices`], into residues that are there, as [`Basis::residues_into`] does.
+    /// As [`Basis::residues_of_slices`], into residues that are there, as [`Basis::residues_into`]
+    /// does.
     ///
     /// # Errors
     /// As [`Basis::residues_into`].
@@ -165,7 +171,8 @@ impl Basis {
         too_long.map_or(Ok(()), |row| Err(ErrorKind::TooLong { bits }.at_row(row)))
     }
 
-    /// The numbers below `Q` that have these residues, one a row of [`Basis::limbs`] limbs: a public batch.
+    /// The numbers below `Q` that have these residues, one a row of [`Basis::limbs`] limbs: a
+    /// public batch.
     ///
     /// # Errors
     /// [`ErrorKind::OtherBasis`] if the residues are to other moduli.
@@ -175,7 +182,8 @@ impl Basis {
         Ok(numbers)
     }
 
-    /// As [`Basis::numbers`], into a batch that is there; it gets the shape that it needs and stays as secret as it is.
+    /// As [`Basis::numbers`], into a batch that is there; it gets the shape that it needs and stays
+    /// as secret as it is.
     ///
     /// # Errors
     /// As [`Basis::numbers`]; the batch stays as it is.

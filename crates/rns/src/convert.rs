@@ -17,10 +17,12 @@ pub(crate) trait ResidueKernel: Send + Sync {
     where
         Self: Sized;
 
-    /// Fills one column a modulus with the residues of `numbers`, each of at most as many bits as `Q` has.
+    /// Fills one column a modulus with the residues of `numbers`, each of at most as many bits as
+    /// `Q` has.
     fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]);
 
-    /// Fills rows of as many limbs as `Q` has with the numbers whose residues the columns give, each below its modulus.
+    /// Fills rows of as many limbs as `Q` has with the numbers whose residues the columns give,
+    /// each below its modulus.
     fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]);
 
     /// IFMA instructions for eight numbers, into residues and back, if the engine uses them.

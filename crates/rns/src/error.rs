@@ -1,9 +1,11 @@
-//! What can be wrong with a residue number system or with what is put into one: one error, which says what and where.
+//! What can be wrong with a residue number system or with what is put into one: one error, which
+//! says what and where.
 
 use hearith_arith::ArithError;
 use std::fmt;
 
-/// What is wrong, and where in a batch. Rows and columns are counted from 0; a column is a modulus' place in its basis.
+/// What is wrong, and where in a batch. Rows and columns are counted from 0; a column is a modulus'
+/// place in its basis.
 ///
 /// ```
 /// use hearith_arith::{Batch, Engine};
@@ -76,7 +78,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// What is wrong. The text says nothing of the place; see [`Error`]. All values in it are parameters, none is a residue.
+/// What is wrong. The text says nothing of the place; see [`Error`]. All values in it are
+/// parameters, none is a residue.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -1,12 +1,14 @@
 //! Residue number systems: a long integer as its residues modulo several word-sized primes.
 //!
-//! - [`Basis`]: batches of integers into [`Residues`] and back, on any [`Engine`](hearith_arith::Engine);
-//! - [`PrimeSearch`]: special primes `2^v - beta` that suit number-theoretic transforms and shift-and-add hardware;
+//! - [`Basis`]: batches of integers into [`Residues`] and back, on any
+//!   [`Engine`](hearith_arith::Engine);
+//! - [`PrimeSearch`]: special primes `2^v - beta` that suit number-theoretic transforms and
+//!   shift-and-add hardware;
 //! - [`SpecialPrime`]: such a prime with the signed powers of two that `beta` is made of;
 //! - [`UnitLengths`]: the word lengths of the hardware that computes one residue.
 //!
-//! Everything here is public data: moduli and residues of ciphertext coefficients. Batches that come out are not wiped.
-//! Rows are numbered from 0.
+//! Everything here is public data: moduli and residues of ciphertext coefficients. Batches that
+//! come out are not wiped. Rows are numbered from 0.
 //!
 //! Shapes and bounds follow Chiu and Parhi \[CP24\].
 

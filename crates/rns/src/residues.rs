@@ -4,8 +4,9 @@ use crate::{Error, ErrorKind};
 use std::sync::Arc;
 use zeroize::Zeroize;
 
-/// The residues of `len` numbers modulo each of `t` moduli: one column a modulus, column after column, so that each is the
-/// batch's (or the polynomial's) residue modulo its modulus. Every residue is below its modulus.
+/// The residues of `len` numbers modulo each of `t` moduli: one column a modulus, column after
+/// column, so that each is the batch's (or the polynomial's) residue modulo its modulus. Every
+/// residue is below its modulus.
 #[derive(Clone, Debug)]
 pub struct Residues {
     moduli: Arc<[u64]>,
@@ -77,7 +78,8 @@ impl Residues {
     }
 }
 
-/// Residues are public, mostly; those that are not are wiped by whoever knows it. They are zeros then.
+/// Residues are public, mostly; those that are not are wiped by whoever knows it. They are zeros
+/// then.
 impl Zeroize for Residues {
     fn zeroize(&mut self) {
         self.words.as_mut_slice().zeroize();

@@ -26,8 +26,9 @@ impl Bounds {
 }
 
 /// Which special primes are wanted: `q = 2^v - beta` prime with `q = 1 mod 2n`, where
-/// `beta = 2^e1 +- 2^e2 +- ... - 1` with `p - 2` exponents `v > e1 > e2 > ... > 0`, and beta so short that a residue unit
-/// for integers of `modulus_bits` bits needs no word longer than `max_word` (\[CP24\], equation 5):
+/// `beta = 2^e1 +- 2^e2 +- ... - 1` with `p - 2` exponents `v > e1 > e2 > ... > 0`, and beta so
+/// short that a residue unit for integers of `modulus_bits` bits needs no word longer than
+/// `max_word` (\[CP24\], equation 5):
 ///
 /// ```text
 /// beta <= 2^bound,   bound = 2c - 3v - ceil(log2 d) - 3 (+ 1 when tight),   d = ceil(t / 2),   t = ceil(modulus_bits / v)
@@ -42,7 +43,8 @@ impl Bounds {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrimeSearch {
-    /// `n`, the degree of the polynomials, a power of two: there is a primitive `2n`-th root of unity.
+    /// `n`, the degree of the polynomials, a power of two: there is a primitive `2n`-th root of
+    /// unity.
     pub degree: u64,
     /// Bits of the integers whose residues are wanted.
     pub modulus_bits: u32,
@@ -69,15 +71,16 @@ impl PrimeSearch {
         2 * i64::from(self.max_word) - 3 * i64::from(self.word_bits) - i64::from(ceil_log2(d.into())) - 2 - spare
     }
 
-    /// The primes, each once, largest first (that is with growing beta). Candidates are listed at once, primality is tested as the
-    /// iterator is asked.
+    /// The primes, each once, largest first (that is with growing beta). Candidates are listed at
+    /// once, primality is tested as the iterator is asked.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) names the parameter out of its range.
     pub fn primes(&self) -> Result<impl Iterator<Item = SpecialPrime> + use<>, Error> {
         self.check()?;
         let most = self.most_beta_bits().clamp(0, i64::from(self.word_bits)) as u32;
-        // A multiple of 2n: q - 1 = 2^v - (beta + 1), and the last exponent is the number of zeros that it ends in.
+        // A multiple of 2n: q - 1 = 2^v - (beta + 1), and the last exponent is the number of zeros
+        // that it ends in.
         let last = self.degree.trailing_zeros() + 1;
         let mut betas = Vec::new();
         for leading in last..self.word_bits {
@@ -91,10 +94,11 @@ impl PrimeSearch {
         Ok(moduli.filter(|&modulus| is_prime(modulus)).map(move |modulus| SpecialPrime::found(word_bits, modulus)))
     }
 
-    /// The fewest of the largest primes whose product is above every integer of `modulus_bits` bits, in the order of
-    /// [`primes`](Self::primes): often one more than an integer has words, as each prime is a little below `2^v`. Without
-    /// sign, all integers below `2^modulus_bits` are told apart by their residues; with one, those from
-    /// `-2^(modulus_bits - 1)` to `2^(modulus_bits - 1) - 1`.
+    /// The fewest of the largest primes whose product is above every integer of `modulus_bits`
+    /// bits, in the order of [`primes`](Self::primes): often one more than an integer has words, as
+    /// each prime is a little below `2^v`. Without sign, all integers below `2^modulus_bits` are
+    /// told apart by their residues; with one, those from `-2^(modulus_bits - 1)` to
+    /// `2^(modulus_bits - 1) - 1`.
     ///
     /// # Errors
     /// As [`primes`](Self::primes); [`ErrorKind::TooFewPrimes`](crate::ErrorKind::TooFewPrimes).
@@ -134,7 +138,8 @@ impl PrimeSearch {
     }
 }
 
-/// Collects `sum +- 2^e +- ... - 1` over `more` exponents falling from below `above` down to `last` at least.
+/// Collects `sum +- 2^e +- ... - 1` over `more` exponents falling from below `above` down to `last`
+/// at least.
 fn extend(sum: u64, above: u32, last: u32, more: u32, betas: &mut Vec<u64>) {
     if more == 0 {
         betas.push(sum - 1);
@@ -155,7 +160,8 @@ mod tests {
         PrimeSearch { degree: 1 << log_degree, modulus_bits, word_bits: 30, max_word, terms, bounds }
     }
 
-    /// The rows of Table I: log2 n, bits of the modulus, c, the most bits of beta, p, how many primes.
+    /// The rows of Table I: log2 n, bits of the modulus, c, the most bits of beta, p, how many
+    /// primes.
     const TABLE_I: [(u32, u32, u32, i64, u32, usize); 8] = [
         (13, 360, 60, 24, 4, 9),
         (13, 360, 62, 28, 4, 24),

@@ -13,8 +13,9 @@ pub struct Term {
     pub negative: bool,
 }
 
-/// A prime `q = 2^v - beta` with `0 < beta < 2^v`. Since `2^v = beta` modulo `q`, a word that stands `v` bits
-/// higher is worth `beta` times as much, and products with `beta` and with `q` are shifts and additions.
+/// A prime `q = 2^v - beta` with `0 < beta < 2^v`. Since `2^v = beta` modulo `q`, a word that
+/// stands `v` bits higher is worth `beta` times as much, and products with `beta` and with `q` are
+/// shifts and additions.
 ///
 /// ```
 /// # use hearith_rns::SpecialPrime;
@@ -38,8 +39,8 @@ impl SpecialPrime {
     /// The prime `modulus` seen as `2^word_bits - beta`.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] unless `word_bits` is 4 to 60, [`ErrorKind::NotSpecial`] unless `modulus` is an odd prime
-    /// below `2^word_bits`.
+    /// [`ErrorKind::Parameter`] unless `word_bits` is 4 to 60, [`ErrorKind::NotSpecial`] unless
+    /// `modulus` is an odd prime below `2^word_bits`.
     pub fn new(word_bits: u32, modulus: u64) -> Result<Self, Error> {
         check_word_bits(word_bits)?;
         if modulus >> word_bits != 0 || modulus < 3 || !is_prime(modulus) {
@@ -68,14 +69,14 @@ impl SpecialPrime {
         (1 << self.word_bits) - self.modulus
     }
 
-    /// `L`, the bits of beta: multiplying by beta adds at most so many. Beta is odd, so that this is `ceil(log2 beta)`, or 1
-    /// for beta = 1.
+    /// `L`, the bits of beta: multiplying by beta adds at most so many. Beta is odd, so that this
+    /// is `ceil(log2 beta)`, or 1 for beta = 1.
     pub fn beta_bits(&self) -> u32 {
         u64::BITS - self.beta().leading_zeros()
     }
 
-    /// The signed powers of two that beta is the sum of, largest first, -1 last: as few as possible (the non-adjacent form
-    /// of `beta + 1`, then -1).
+    /// The signed powers of two that beta is the sum of, largest first, -1 last: as few as possible
+    /// (the non-adjacent form of `beta + 1`, then -1).
     pub fn beta_terms(&self) -> Vec<Term> {
         let mut terms = non_adjacent_form(self.beta() + 1);
         terms.push(Term { exponent: 0, negative: true });
@@ -111,8 +112,8 @@ pub(crate) fn ceil_log2(x: u64) -> u32 {
     u64::BITS - (x - 1).leading_zeros()
 }
 
-/// `x < 2^63` as a sum of signed powers of two with no two neighbouring exponents, largest first: no sum of signed powers
-/// has fewer terms (Reitwiesner, 1960).
+/// `x < 2^63` as a sum of signed powers of two with no two neighbouring exponents, largest first:
+/// no sum of signed powers has fewer terms (Reitwiesner, 1960).
 fn non_adjacent_form(x: u64) -> Vec<Term> {
     // Digit i of x is bit i+1 of 3x minus bit i+1 of x.
     let (triple, single) = (3 * u128::from(x), u128::from(x));

@@ -3,8 +3,9 @@
 use crate::special::ceil_log2;
 use crate::{Bounds, Error, SpecialPrime};
 
-/// The word lengths of the hardware that computes one residue of a long integer (`rtl/rns/residue_unit.sv`; Algorithm 1 of Chiu and
-/// Parhi): with `t` words `A[0..t]` of `v` bits, `L` the bits of beta and `d = ceil(t / 2)`,
+/// The word lengths of the hardware that computes one residue of a long integer
+/// (`rtl/rns/residue_unit.sv`; Algorithm 1 of Chiu and Parhi): with `t` words `A[0..t]` of `v`
+/// bits, `L` the bits of beta and `d = ceil(t / 2)`,
 ///
 /// ```text
 /// s_j = A[2j] + beta A[2j+1]                         < 2^(v + L)
@@ -51,8 +52,8 @@ impl UnitLengths {
     /// `t`, the words of an integer of `modulus_bits` bits: two or more.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for words of more than 32 bits, primes of less than half a word, and
-    /// integers of one word or less or of more than 2^14 bits.
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for words of more than 32 bits, primes
+    /// of less than half a word, and integers of one word or less or of more than 2^14 bits.
     pub fn words(prime: SpecialPrime, modulus_bits: u32) -> Result<u32, Error> {
         let v = prime.word_bits();
         if v > 32 {
@@ -74,13 +75,14 @@ impl UnitLengths {
         (1 << self.barrett) / u128::from(self.prime.modulus())
     }
 
-    /// Bits of the two factors of the Barrett reduction's multiplier: of the input, and of [`UnitLengths::constant`].
+    /// Bits of the two factors of the Barrett reduction's multiplier: of the input, and of
+    /// [`UnitLengths::constant`].
     pub fn multiplier(&self) -> (u32, u32) {
         (self.barrett, u128::BITS - self.constant().leading_zeros())
     }
 
-    /// The same if the quotient is taken from the upper bits of the input alone (Dhem's truncation): with `b` the bits of `q` both
-    /// factors have `k - b + 2` bits.
+    /// The same if the quotient is taken from the upper bits of the input alone (Dhem's
+    /// truncation): with `b` the bits of `q` both factors have `k - b + 2` bits.
     pub fn truncated_multiplier(&self) -> (u32, u32) {
         let bits = self.barrett + 2 - (u64::BITS - self.prime.modulus().leading_zeros());
         (bits, bits)

@@ -28,7 +28,8 @@ fn ordinary(bits: u32, count: usize, largest: bool) -> Vec<u64> {
     numbers.by_ref().filter(|&n| is_prime(n)).take(count).collect()
 }
 
-/// Bases of every kind: special and ordinary primes, at each bound that a converter has, and moduli that are no primes.
+/// Bases of every kind: special and ordinary primes, at each bound that a converter has, and moduli
+/// that are no primes.
 fn bases() -> Vec<Vec<u64>> {
     let mut bases = vec![
         special(13, 360, 12),
@@ -106,7 +107,8 @@ fn every_kind_of_basis_agrees_with_gmp() {
     }
 }
 
-/// Numbers that are not below `Q` but no longer are converted too; all ones is where every sum is largest.
+/// Numbers that are not below `Q` but no longer are converted too; all ones is where every sum is
+/// largest.
 #[test]
 fn numbers_of_all_ones() {
     for moduli in bases() {
@@ -121,7 +123,8 @@ fn numbers_of_all_ones() {
     }
 }
 
-/// The largest residues everywhere, and one residue alone: where the sums of the way back are largest and smallest.
+/// The largest residues everywhere, and one residue alone: where the sums of the way back are
+/// largest and smallest.
 #[test]
 fn residues_at_the_bounds() {
     for moduli in bases() {

@@ -1,9 +1,11 @@
-//! Load on a service, for `scripts/bench_service.sh`: one request after another by many clients, or as many connections as are wanted.
+//! Load on a service, for `scripts/bench_service.sh`: one request after another by many clients, or
+//! as many connections as are wanted.
 //!
-//! `load URL KEY.json calls CLIENTS SECONDS`: every client asks for the encryption of one number in a call of its own, again and again.
-//! `load URL KEY.json stream CLIENTS SECONDS`: the same with one call for all requests of a client.
-//! `load URL KEY.json connections COUNT`: connections that are open at once, one request on each.
-//! What it prints are names and numbers, a line each; latencies in milliseconds.
+//! `load URL KEY.json calls CLIENTS SECONDS`: every client asks for the encryption of one number in
+//! a call of its own, again and again. `load URL KEY.json stream CLIENTS SECONDS`: the same with
+//! one call for all requests of a client. `load URL KEY.json connections COUNT`: connections that
+//! are open at once, one request on each. What it prints are names and numbers, a line each;
+//! latencies in milliseconds.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -1,8 +1,9 @@
 //! The client: a key whose operations a service carries out.
 //!
-//! A batch goes over in messages of [`MESSAGE_ROWS`] rows, so that the service computes the first while the last are on their way. Every
-//! answer is checked as far as it can be without the private key: the number of its rows, and that each is a number of the key. That
-//! the service computes what it is asked to is a matter of trust.
+//! A batch goes over in messages of [`MESSAGE_ROWS`] rows, so that the service computes the first
+//! while the last are on their way. Every answer is checked as far as it can be without the private
+//! key: the number of its rows, and that each is a number of the key. That the service computes
+//! what it is asked to is a matter of trust.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -335,7 +336,8 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// A public key whose operations a service carries out, and with it decryption if the service has the private key.
+/// A public key whose operations a service carries out, and with it decryption if the service has
+/// the private key.
 pub struct RemoteKey {
     service: Arc<Service>,
     public: PublicKey,
@@ -443,7 +445,8 @@ impl RemoteKey {
         self.ciphertexts(ciphertexts.len(), width + SCALAR, pieces)
     }
 
-    /// The sums of groups of rows. The service adds up the groups of every message, and then the parts of those that several have.
+    /// The sums of groups of rows. The service adds up the groups of every message, and then the
+    /// parts of those that several have.
     ///
     /// # Errors
     /// Whatever befalls the service.
@@ -474,7 +477,8 @@ impl RemoteKey {
         Ok(self.ok(with_zero.select(&places)))
     }
 
-    /// Sums of what stands together, of rows in the order of their groups: one for each group that a message has rows of.
+    /// Sums of what stands together, of rows in the order of their groups: one for each group that
+    /// a message has rows of.
     fn sums_by_message(&self, terms: &Ciphertexts, of: &[u32]) -> Result<Sums, Error> {
         let width = self.public.ciphertext_bytes();
         let bytes = self.bytes(terms);
@@ -524,8 +528,8 @@ impl RemoteKey {
         if ciphertexts.len() == rows { Ok(ciphertexts) } else { Err(self.service.wrong(ErrorKind::Answer)) }
     }
 
-    /// The numbers of all answers to requests that `pieces` makes, of so many rows each under the key's handle. A key that the service
-    /// forgot is registered again, once.
+    /// The numbers of all answers to requests that `pieces` makes, of so many rows each under the
+    /// key's handle. A key that the service forgot is registered again, once.
     fn exchange<E: Exchange>(
         &self,
         row_bytes: usize,

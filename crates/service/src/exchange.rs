@@ -101,8 +101,9 @@ impl Service {
     }
 }
 
-/// The answers of a stream, and then why there are no more, unless all is well: an end that could be taken for a good one would hide
-/// what is missing. It counts as a stream until the client has read the end, or gone.
+/// The answers of a stream, and then why there are no more, unless all is well: an end that could
+/// be taken for a good one would hide what is missing. It counts as a stream until the client has
+/// read the end, or gone.
 pub(crate) struct Answers<A> {
     answers: mpsc::Receiver<(A, BufferPermit)>,
     end: Arc<Mutex<Option<Refusal>>>,
@@ -170,8 +171,8 @@ struct Stream<'a, E: Exchange> {
 }
 
 impl<E: Exchange> Stream<'_, E> {
-    /// Reads and answers until the client has said everything, or goes, or until something is wrong: then what came before is answered
-    /// still.
+    /// Reads and answers until the client has said everything, or goes, or until something is
+    /// wrong: then what came before is answered still.
     async fn answer_all(&self, mut requests: Streaming<E>) -> Result<(), Refusal> {
         let mut computed = FuturesOrdered::new();
         // Waited for once and not anew for every request.
@@ -182,7 +183,8 @@ impl<E: Exchange> Stream<'_, E> {
         let mut end = None;
         // What was read last, until there is room for it in the queue: nothing more is read before.
         let mut entering: Option<BoxFuture<'_, Result<Entered, Refusal>>> = None;
-        // The answer that the client is to take next. Meanwhile the others go on: room in the queue must not be held by what is not in it.
+        // The answer that the client is to take next. Meanwhile the others go on: room in the queue
+        // must not be held by what is not in it.
         let mut sending: Option<BoxFuture<'_, Result<(), Refusal>>> = None;
         let mut late = pin!(sleep_until(self.deadline.unwrap_or_else(no_deadline).into()));
         loop {

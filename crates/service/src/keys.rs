@@ -1,4 +1,5 @@
-//! The keys that a server knows: private ones from its start on, public ones as clients register them.
+//! The keys that a server knows: private ones from its start on, public ones as clients register
+//! them.
 
 use hearith_paillier::{Engine, KeyId, KeyPolicy, PrivateKey, PublicKey};
 use sha2::{Digest, Sha256};
@@ -11,14 +12,14 @@ use crate::clients::ClientId;
 use crate::proto::ErrorReason;
 use crate::refusal::Refusal;
 
-/// Names a public key, its generator included: two keys may share `n`, and whoever registers one must not choose the generator that others
-/// encrypt with.
+/// Names a public key, its generator included: two keys may share `n`, and whoever registers one
+/// must not choose the generator that others encrypt with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Handle([u8; 32]);
 
 impl Handle {
-    /// The handle of the key with this modulus and this generator, big-endian, empty if there is none, and with exponents of so many
-    /// bits, 0 if it is no subgroup key.
+    /// The handle of the key with this modulus and this generator, big-endian, empty if there is
+    /// none, and with exponents of so many bits, 0 if it is no subgroup key.
     pub fn of(n: &[u8], h: &[u8], exponent_bits: u32) -> Self {
         let mut digest = Sha256::new();
         for number in [n, h] {
@@ -287,7 +288,8 @@ mod tests {
         assert_eq!(keys.registered(), 1, "its own key needs no room");
     }
 
-    /// A modulus of the service's own subgroup key under another generator, another length, or none, is another key.
+    /// A modulus of the service's own subgroup key under another generator, another length, or
+    /// none, is another key.
     #[test]
     fn a_subgroup_keys_private_half_belongs_to_its_generator_and_length() {
         let key = PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap();

@@ -1,11 +1,13 @@
-//! How much clients may ask for. Whatever they do, the server stays within these bounds or refuses with an error of its own.
+//! How much clients may ask for. Whatever they do, the server stays within these bounds or refuses
+//! with an error of its own.
 
 use std::time::Duration;
 
 /// The bounds of a server.
 ///
-/// Memory: at most `queue_bytes` of requests wait to be computed, and at most `unread_bytes` of answers to be read. Beside them each
-/// stream has one request of at most `message_bytes` that it reads, and one that waits for room in the queue.
+/// Memory: at most `queue_bytes` of requests wait to be computed, and at most `unread_bytes` of
+/// answers to be read. Beside them each stream has one request of at most `message_bytes` that it
+/// reads, and one that waits for room in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections whose handshake is done. Twice as many are let in to be told so, any more are
@@ -34,11 +36,13 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Bytes of numbers in the queue; further requests wait.
     pub queue_bytes: usize,
-    /// Bytes of answers that wait for their clients; for more, whoever has left one unread longest is cut off.
+    /// Bytes of answers that wait for their clients; for more, whoever has left one unread longest
+    /// is cut off.
     pub unread_bytes: usize,
     /// Requests that wait for room in the queue; further ones are refused.
     pub waiting: usize,
-    /// How long a client may leave an answer unread, and then the error that says so, before its connection is ended.
+    /// How long a client may leave an answer unread, and then the error that says so, before its
+    /// connection is ended.
     pub unread: Duration,
     /// How long a device may take for a batch before it is quarantined.
     pub patience: Duration,

@@ -1,4 +1,5 @@
-//! What the server counts, in the form that Prometheus reads. No label holds a key, a client or a number.
+//! What the server counts, in the form that Prometheus reads. No label holds a key, a client or a
+//! number.
 
 use std::sync::atomic::AtomicU64;
 

@@ -75,8 +75,8 @@ pub struct Cpu {
     pace: Arc<Pace>,
 }
 
-/// Rounds of all lanes that a batch of several requests has at most: enough to make its beginning and end no matter, few enough for neither
-/// other keys nor other cores to wait.
+/// Rounds of all lanes that a batch of several requests has at most: enough to make its beginning
+/// and end no matter, few enough for neither other keys nor other cores to wait.
 const ROUNDS: usize = 2;
 
 thread_local! {
@@ -141,7 +141,8 @@ impl Processor for Cpu {
     }
 }
 
-/// A device that was loaded with a private key. What it decrypts is checked here ([`PrivateKey::check`]), whatever its driver does.
+/// A device that was loaded with a private key. What it decrypts is checked here
+/// ([`PrivateKey::check`]), whatever its driver does.
 pub struct Decryptor {
     name: &'static str,
     key: PrivateKey,

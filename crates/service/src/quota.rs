@@ -1,7 +1,7 @@
 //! How many rows clients have had, by their names in the file of rights.
 //!
-//! A rate is a bucket that holds what a second brings: a request takes its rows out, and waits until
-//! what it lacks has come. A day begins at midnight UTC.
+//! A rate is a bucket that holds what a second brings: a request takes its rows out, and waits
+//! until what it lacks has come. A day begins at midnight UTC.
 
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -69,8 +69,8 @@ impl Account {
         }
     }
 
-    /// Takes rows out of the bucket; then how long it takes until they have come. More rows than the
-    /// bucket holds wait for a full one, and leave a debt to the next.
+    /// Takes rows out of the bucket; then how long it takes until they have come. More rows than
+    /// the bucket holds wait for a full one, and leave a debt to the next.
     fn take(&mut self, rows: u64, rate: NonZeroU64, now: Instant) -> Duration {
         let (rate, rows) = (rate.get() as f64, rows as f64);
         let bucket = self.bucket.unwrap_or(Bucket { rows: rate, at: now });

@@ -34,10 +34,12 @@ pub(crate) trait Exchange: Send + 'static {
     fn answer(numbers: Bytes) -> Self::Answer;
 }
 
-/// What the server makes of a message that asks for an operation under a key, whatever handle it names.
+/// What the server makes of a message that asks for an operation under a key, whatever handle it
+/// names.
 ///
 /// # Errors
-/// The bytes are no such message, its fields contradict one another, or its numbers are none of the key.
+/// The bytes are no such message, its fields contradict one another, or its numbers are none of the
+/// key.
 pub fn read(operation: Operation, message: &[u8], key: &ServedKey) -> Result<Input, Refusal> {
     fn input<E: Exchange + Message + Default>(message: &[u8], key: &ServedKey) -> Result<Input, Refusal> {
         E::decode(message).map_err(|_| bad("the request cannot be read"))?.input(key)

@@ -49,13 +49,15 @@ pub enum Rights {
 pub struct Quota {
     /// Rows in a second, of all operations. Requests beyond it wait.
     pub rows_per_second: Option<NonZeroU64>,
-    /// Rows in a day that begins at midnight UTC, of all operations. Requests beyond it are refused.
+    /// Rows in a day that begins at midnight UTC, of all operations. Requests beyond it are
+    /// refused.
     pub rows_per_day: Option<u64>,
     /// Decrypted rows in such a day. Requests beyond it are refused.
     pub decrypted_rows_per_day: Option<u64>,
 }
 
-/// An entry of the file of rights that lets a client do something: clients of one name share a quota.
+/// An entry of the file of rights that lets a client do something: clients of one name share a
+/// quota.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(crate) name: Arc<str>,

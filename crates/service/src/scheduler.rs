@@ -10,8 +10,8 @@
 //! # Slices
 //! A request is computed in slices, of as many rows as take [`SLICE_GOAL`] but at least one round
 //! of a processor's lanes. Between two slices everybody else has a turn, and a request that was
-//! cancelled or is late goes no further. Sums are cut as well: what the slices of a group came to is
-//! added up in the end.
+//! cancelled or is late goes no further. Sums are cut as well: what the slices of a group came to
+//! is added up in the end.
 //!
 //! # Long rounds
 //! One round of lanes may take longer than [`SLICE_MOST`] (0.4 s for keys of 8192 bits). These are
@@ -27,8 +27,8 @@
 //!
 //! # Faults
 //! A wrong row fails its request alone: the others of its batch are computed again, each by itself.
-//! A processor that fails, panics, gives what is not right or takes too long is quarantined, and what
-//! it was given goes back to the heads of the queues. A late answer is dropped. This CPU does
+//! A processor that fails, panics, gives what is not right or takes too long is quarantined, and
+//! what it was given goes back to the heads of the queues. A late answer is dropped. This CPU does
 //! everything, and is never quarantined.
 
 mod queue;
@@ -96,7 +96,8 @@ impl Worker {
     }
 }
 
-/// The processors and what waits for them. When dropped, nobody waits any more: only what this CPU is at is ended.
+/// The processors and what waits for them. When dropped, nobody waits any more: only what this CPU
+/// is at is ended.
 #[derive(Debug)]
 pub struct Scheduler {
     shared: Arc<Shared>,
@@ -245,7 +246,8 @@ impl Shared {
         Ok(QueuePermit { _permits: acquired, bytes, metrics })
     }
 
-    /// Wakes a thread of a worker only if it may take the queue: of many small requests most wait for the batch to fill.
+    /// Wakes a thread of a worker only if it may take the queue: of many small requests most wait
+    /// for the batch to fill.
     fn enqueue(&self, request: Arc<Request>) {
         let mut state = self.state();
         let long = self.takes_long(&request);
@@ -326,8 +328,8 @@ impl Shared {
         }
     }
 
-    /// Rows of the batch that a worker makes of a queue: the share of each of its threads that has nothing to do, in whole rounds of its
-    /// lanes, and no more than a slice may be.
+    /// Rows of the batch that a worker makes of a queue: the share of each of its threads that has
+    /// nothing to do, in whole rounds of its lanes, and no more than a slice may be.
     fn slice_rows(&self, worker: usize, state: &State, queue_key: QueueKey) -> usize {
         let Worker { processor, cpu, .. } = &self.workers[worker];
         let full = processor.full_rows().max(1);
@@ -359,7 +361,8 @@ impl Shared {
             && !(*fallback_only && left_to_others())
     }
 
-    /// Whether a queue is reason enough for a worker to begin a batch now: it has nothing to do, or the queue fills its lanes.
+    /// Whether a queue is reason enough for a worker to begin a batch now: it has nothing to do, or
+    /// the queue fills its lanes.
     fn is_due(&self, state: &State, worker: usize, queue_key: QueueKey) -> bool {
         let (processor, running) = (&self.workers[worker].processor, state.running[worker]);
         let fills = |rows| running < processor.batches() && rows >= processor.full_rows();
@@ -376,9 +379,9 @@ impl Shared {
         self.serves(state, worker, queue_key) && self.is_due(state, worker, queue_key)
     }
 
-    /// The client whose turn it is among those with a queue that a worker serves, and that queue, if
-    /// the worker begins a batch now. Once one queue is reason enough, any may be next: a row that
-    /// fills no lanes would otherwise wait as long as others fill them.
+    /// The client whose turn it is among those with a queue that a worker serves, and that queue,
+    /// if the worker begins a batch now. Once one queue is reason enough, any may be next: a row
+    /// that fills no lanes would otherwise wait as long as others fill them.
     fn next_client(&self, state: &State, worker: usize) -> Option<(ClientId, QueueKey)> {
         if !self.has_due(state, worker) {
             return None;

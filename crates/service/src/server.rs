@@ -1,4 +1,5 @@
-//! The server: gRPC with health and reflection, TLS, metrics, and an end that finishes what was accepted.
+//! The server: gRPC with health and reflection, TLS, metrics, and an end that finishes what was
+//! accepted.
 
 use std::io;
 use std::net::SocketAddr;
@@ -52,7 +53,8 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
 /// Streams that one connection may have open.
 const STREAMS_A_CLIENT: u32 = 256;
-/// Threads that talk to clients: enough for what the cores compute, and on few cores one, since each that is woken costs them time.
+/// Threads that talk to clients: enough for what the cores compute, and on few cores one, since
+/// each that is woken costs them time.
 const MOST_THREADS: usize = 4;
 
 /// What a server is started with.
@@ -60,11 +62,13 @@ const MOST_THREADS: usize = 4;
 pub struct Options {
     /// Where to listen; port 0 for any that is free.
     pub listen: SocketAddr,
-    /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not encrypted.
+    /// Where to show metrics, at `/metrics`: an address of the loopback network, since they are not
+    /// encrypted.
     pub metrics: Option<SocketAddr>,
     /// Whether that address may be another one.
     pub public_metrics: bool,
-    /// An OpenTelemetry collector on this machine, which is sent a span for each request (OTLP over gRPC).
+    /// An OpenTelemetry collector on this machine, which is sent a span for each request (OTLP over
+    /// gRPC).
     pub collector: Option<SocketAddr>,
     /// How connections are protected; without, only the loopback network is listened on.
     pub tls: Option<Tls>,

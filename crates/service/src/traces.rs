@@ -66,8 +66,8 @@ impl RequestSpan {
     }
 }
 
-/// The trace that a call is a part of, by its `traceparent` (W3C Trace Context); what vendors add to
-/// it (`tracestate`) is left out.
+/// The trace that a call is a part of, by its `traceparent` (W3C Trace Context); what vendors add
+/// to it (`tracestate`) is left out.
 pub(crate) fn parent(metadata: &MetadataMap) -> Context {
     struct Parent<'a>(&'a MetadataMap);
     impl Extractor for Parent<'_> {

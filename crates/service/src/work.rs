@@ -1,4 +1,5 @@
-//! What is computed: operations on batches under one key, which can be put together and taken apart by rows.
+//! What is computed: operations on batches under one key, which can be put together and taken apart
+//! by rows.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -244,7 +245,8 @@ impl Input {
         let Output::Ciphertexts(partial) = Output::concat(outputs)? else {
             return Err(ErrorKind::Lengths { left: groups.len(), right: 0 }.into());
         };
-        // The next of the partial sums, and of the slices; each group has one of each of its slices.
+        // The next of the partial sums, and of the slices; each group has one of each of its
+        // slices.
         let (mut next, mut slice) = (0, 0);
         let (mut split, mut order) = (Vec::new(), Vec::with_capacity(groups.len()));
         for places in places(groups) {
@@ -313,8 +315,8 @@ impl Input {
         }
     }
 
-    /// Computes on this CPU, with the private key where there is one: it encrypts faster. What is decrypted is checked, since a fault
-    /// would give the key away to the client.
+    /// Computes on this CPU, with the private key where there is one: it encrypts faster. What is
+    /// decrypted is checked, since a fault would give the key away to the client.
     ///
     /// # Errors
     /// What is wrong with a row, or a failure of the random generator.

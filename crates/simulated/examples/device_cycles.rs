@@ -1,7 +1,8 @@
-//! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the latency of a decryption alone and
-//! the average interval between plaintexts when it is full. The tables in `bench/results/mesa.md` are made from it. Arguments are names of
-//! designs, such as `mesa_1024` (all). Those of 1024 bits are measured once more with a subgroup key of that size, whose exponents have 161 bits:
-//! `mesa_1024_161`.
+//! Measures how many cycles the simulated accelerators take, and prints them as JSON: of each the
+//! latency of a decryption alone and the average interval between plaintexts when it is full. The
+//! tables in `bench/results/mesa.md` are made from it. Arguments are names of designs, such as
+//! `mesa_1024` (all). Those of 1024 bits are measured once more with a subgroup key of that size,
+//! whose exponents have 161 bits: `mesa_1024_161`.
 
 use hearith_arith::natural::bit_length;
 use hearith_device::mesa::{Mesa, MesaDual};

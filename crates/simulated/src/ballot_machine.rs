@@ -1,5 +1,6 @@
-//! The simulated ballot machine (`rtl/election`): the encryptor board with its memory, its noise source, and a terminal at the other end of its serial line; and the
-//! tally board with its own, and with what sends it ballots.
+//! The simulated ballot machine (`rtl/election`): the encryptor board with its memory, its noise
+//! source, and a terminal at the other end of its serial line; and the tally board with its own,
+//! and with what sends it ballots.
 
 mod board;
 mod line;

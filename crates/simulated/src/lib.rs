@@ -1,11 +1,13 @@
-//! Simulated accelerators: the designs of `rtl/` as Verilator models, linked in and driven cycle by cycle by the drivers of
-//! [`hearith_device`].
+//! Simulated accelerators: the designs of `rtl/` as Verilator models, linked in and driven cycle by
+//! cycle by the drivers of [`hearith_device`].
 //!
 //! - [`Simulated`] is a [`Transport`](hearith_device::Transport) to a model of any [`designs`].
-//! - [`KINDS`] are the simulated devices that users choose by name. The program `hearith-simulated` is the command line with them.
+//! - [`KINDS`] are the simulated devices that users choose by name. The program `hearith-simulated`
+//!   is the command line with them.
 //!
-//! Each system is a feature (`ballot-machine`, `coproc`, `dghv`, `mesa`, `mesa-dual`, `rns`), all of them on unless others are asked for: models take minutes to compile. Without
-//! Verilator the crate builds all the same, and every device says what is missing.
+//! Each system is a feature (`ballot-machine`, `coproc`, `dghv`, `mesa`, `mesa-dual`, `rns`), all
+//! of them on unless others are asked for: models take minutes to compile. Without Verilator the
+//! crate builds all the same, and every device says what is missing.
 
 #[cfg(feature = "ballot-machine")]
 pub mod ballot_machine;

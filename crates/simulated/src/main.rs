@@ -1,4 +1,5 @@
-//! The program `hearith-simulated`: the command line of Hearith with simulated devices among its engines.
+//! The program `hearith-simulated`: the command line of Hearith with simulated devices among its
+//! engines.
 
 use std::process::ExitCode;
 

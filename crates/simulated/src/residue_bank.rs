@@ -48,7 +48,8 @@ fn longest(design: &Design) -> u32 {
     design.parameter("V") * design.parameter("Words")
 }
 
-/// The primes that a design was built for, in the order of its units: 16 hexadecimal digits each, the last first.
+/// The primes that a design was built for, in the order of its units: 16 hexadecimal digits each,
+/// the last first.
 fn primes(design: &Design) -> Vec<u64> {
     let value = design.parameters().iter().find(|(name, _)| *name == "Primes").map(|&(_, value)| value);
     let digits = value.and_then(|value| value.split_once("'h")).map_or("", |(_, digits)| digits);

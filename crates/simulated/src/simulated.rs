@@ -24,8 +24,8 @@ const LOOKED_AT: [u32; 5] =
 
 /// A device simulated cycle by cycle, in reset until it is made.
 ///
-/// What has been sent and not yet been taken stays queued before the device, as in the buffers of a DMA engine, even if the exchange that sent
-/// it has failed.
+/// What has been sent and not yet been taken stays queued before the device, as in the buffers of a
+/// DMA engine, even if the exchange that sent it has failed.
 #[derive(Debug)]
 pub struct Simulated {
     bench: Bench,
@@ -96,10 +96,12 @@ impl Simulated {
         Ok(device)
     }
 
-    /// A fresh device whose every channel stalls at random: both streams, and the five of the registers, whose writes have their address and
-    /// their data in any order, and which are read while the streams flow. The seed decides all that.
+    /// A fresh device whose every channel stalls at random: both streams, and the five of the
+    /// registers, whose writes have their address and their data in any order, and which are read
+    /// while the streams flow. The seed decides all that.
     ///
-    /// Whether the device keeps AXI's rules meanwhile is for the monitors at its ports to see (rtl/lib/monitors.svh), which end the simulation.
+    /// Whether the device keeps AXI's rules meanwhile is for the monitors at its ports to see
+    /// (rtl/lib/monitors.svh), which end the simulation.
     ///
     /// # Errors
     /// As [`Simulated::new`].
@@ -116,7 +118,8 @@ impl Simulated {
         self.cycles
     }
 
-    /// Pulls the device's reset, as a board's reset button does; what is queued before the device stays.
+    /// Pulls the device's reset, as a board's reset button does; what is queued before the device
+    /// stays.
     pub fn reset(&mut self) {
         // The memory's port with it.
         self.bench.reset();
@@ -138,7 +141,8 @@ impl Simulated {
         self.beat
     }
 
-    /// The words of a memory inside the device that its build script names, such as `u_numbers.word_q`.
+    /// The words of a memory inside the device that its build script names, such as
+    /// `u_numbers.word_q`.
     ///
     /// # Panics
     /// If there is no such memory.
@@ -181,7 +185,8 @@ impl Simulated {
         if response == OKAY { Ok(()) } else { Err(ErrorKind::Refused { address }.into()) }
     }
 
-    /// Puts a packet of whole beats into the queue before the device, and lets some cycles pass. Its end is only marked if it is `ended`.
+    /// Puts a packet of whole beats into the queue before the device, and lets some cycles pass.
+    /// Its end is only marked if it is `ended`.
     pub fn queue(&mut self, packet: &[u8], ended: bool, cycles: u64) {
         self.send(packet, packet.len());
         if let (Some(beat), false) = (self.upstream.back_mut(), ended) {
@@ -215,8 +220,8 @@ impl Simulated {
         self.downstream.drain(..).flat_map(|beat| beat.bytes).collect()
     }
 
-    /// Lets cycles pass in which what comes out is taken, and gives the packets that have come since somebody took one last: all beats, also of the
-    /// last packet if it has not ended.
+    /// Lets cycles pass in which what comes out is taken, and gives the packets that have come
+    /// since somebody took one last: all beats, also of the last packet if it has not ended.
     pub fn drain(&mut self, cycles: u64) -> Vec<Vec<u8>> {
         self.taking = true;
         (0..cycles).for_each(|_| self.step());
@@ -370,7 +375,8 @@ impl Simulated {
         }
     }
 
-    /// Steps until a beat has come, or for longer than allowed without one being taken. `quiet` counts the cycles without progress.
+    /// Steps until a beat has come, or for longer than allowed without one being taken. `quiet`
+    /// counts the cycles without progress.
     fn next_beat(&mut self, quiet: &mut u64, allowed: u64) -> Option<Beat> {
         while self.downstream.is_empty() {
             let before = self.upstream.len();

@@ -1,11 +1,13 @@
-//! Searching the heap for secrets: every block is kept when it is freed, and searched afterwards. And counting what is on it.
+//! Searching the heap for secrets: every block is kept when it is freed, and searched afterwards.
+//! And counting what is on it.
 //!
-//! A test program makes [`Recorder`] its allocator. It keeps a copy of every block that is freed (or moved, where it grows) while
-//! [`freed_by`] runs something, and hands out zeroed memory, so that whatever the copies hold was put there by the code that is
-//! tested. [`Secrets`] are then looked for, at every byte.
+//! A test program makes [`Recorder`] its allocator. It keeps a copy of every block that is freed
+//! (or moved, where it grows) while [`freed_by`] runs something, and hands out zeroed memory, so
+//! that whatever the copies hold was put there by the code that is tested. [`Secrets`] are then
+//! looked for, at every byte.
 //!
-//! Blocks are recorded whatever thread frees them, so such a program has a single test. One that has [`Counter`] for its allocator asks how many bytes
-//! are [`live`].
+//! Blocks are recorded whatever thread frees them, so such a program has a single test. One that
+//! has [`Counter`] for its allocator asks how many bytes are [`live`].
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::HashMap;
@@ -40,7 +42,8 @@ impl Copies {
         let length = (self.length + size + 8).next_multiple_of(8);
         if length > self.room {
             let room = (2 * length).max(1 << 24);
-            // SAFETY: the sizes are those of the layouts; the old copies move to larger zeroed memory.
+            // SAFETY: the sizes are those of the layouts; the old copies move to larger zeroed
+            // memory.
             unsafe {
                 let larger = System.alloc_zeroed(Layout::from_size_align_unchecked(room, Self::ALIGN));
                 assert!(!larger.is_null(), "no memory for the copies");
@@ -69,7 +72,8 @@ impl Copies {
     }
 }
 
-// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which allocates, copies and frees.
+// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which
+// allocates, copies and frees.
 unsafe impl GlobalAlloc for Recorder {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's obligations are ours.
@@ -106,7 +110,8 @@ pub fn live() -> usize {
     LIVE.load(Ordering::SeqCst)
 }
 
-// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which allocates, copies and frees.
+// SAFETY: everything is handed on to the system's allocator. `realloc` is the provided one, which
+// allocates, copies and frees.
 unsafe impl GlobalAlloc for Counter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size(), Ordering::SeqCst);
@@ -124,9 +129,11 @@ unsafe impl GlobalAlloc for Counter {
 /// Byte strings to be found nowhere.
 #[derive(Debug)]
 pub struct Secrets {
-    /// What follows the first eight bytes of each, with the name of what it is part of, by these eight bytes.
+    /// What follows the first eight bytes of each, with the name of what it is part of, by these
+    /// eight bytes.
     parts: HashMap<u64, Vec<(Vec<u8>, String)>>,
-    /// A bit for the hash of every key: nearly all of memory is passed over without a look into the map.
+    /// A bit for the hash of every key: nearly all of memory is passed over without a look into the
+    /// map.
     hashes: Vec<bool>,
 }
 
@@ -159,8 +166,8 @@ impl Secrets {
         }
     }
 
-    /// A number, limbs least significant first, in every form: limbs of 64 bits in both orders of bytes, and digits of 52 and of 48
-    /// bits, as vector engines hold it.
+    /// A number, limbs least significant first, in every form: limbs of 64 bits in both orders of
+    /// bytes, and digits of 52 and of 48 bits, as vector engines hold it.
     pub fn number(&mut self, name: &str, limbs: &[u64]) {
         for &limb in limbs {
             self.word(name, limb);

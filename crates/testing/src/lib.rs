@@ -1,8 +1,10 @@
 //! Engines and tools that a machine may lack, and the list of those that it must have.
 //!
-//! A test that can do without something asks [`has`]. Whoever knows the machine lists in `HEARITH_REQUIRE` what must not be missing
-//! there (names with commas between them, such as `ifma,verilator,valgrind`): then [`has`] fails the test instead of leaving it out.
-//! Every name that a list may hold is in [`NAMES`]; any other is an error, so that no slip of the pen requires nothing.
+//! A test that can do without something asks [`has`]. Whoever knows the machine lists in
+//! `HEARITH_REQUIRE` what must not be missing there (names with commas between them, such as
+//! `ifma,verilator,valgrind`): then [`has`] fails the test instead of leaving it out. Every name
+//! that a list may hold is in [`NAMES`]; any other is an error, so that no slip of the pen requires
+//! nothing.
 
 pub mod heap;
 
@@ -10,10 +12,11 @@ pub mod heap;
 pub const REQUIRE: &str = "HEARITH_REQUIRE";
 
 /// What a list may name: engines, tools, and what is in Python: the tops' second test bench
-/// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the package
-/// index, DuckDB, the built command line, Flower, Spark, notebooks); Go, for the service's client in another language; PostgreSQL, for the election's
-/// server; Chromium, for its pages; and what tests of forks need: namespaces of processes, and the right to choose the next
-/// process's id (`/proc/sys/kernel/ns_last_pid`); buildah, for the service's image.
+/// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the
+/// package index, DuckDB, the built command line, Flower, Spark, notebooks); Go, for the service's
+/// client in another language; PostgreSQL, for the election's server; Chromium, for its pages; and
+/// what tests of forks need: namespaces of processes, and the right to choose the next process's id
+/// (`/proc/sys/kernel/ns_last_pid`); buildah, for the service's image.
 pub const NAMES: [&str; 19] = [
     "serial",
     "avx2",
@@ -39,7 +42,8 @@ pub const NAMES: [&str; 19] = [
 /// Whether a test can use what `name` stands for, `present` telling that it is there.
 ///
 /// # Panics
-/// If it is missing although `HEARITH_REQUIRE` lists it, if that lists a name outside of [`NAMES`], or if `name` is outside of them.
+/// If it is missing although `HEARITH_REQUIRE` lists it, if that lists a name outside of [`NAMES`],
+/// or if `name` is outside of them.
 #[must_use]
 pub fn has(name: &str, present: bool) -> bool {
     let list = std::env::var(REQUIRE).unwrap_or_default();

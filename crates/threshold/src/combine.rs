@@ -28,9 +28,10 @@ impl Verification {
     /// Checks one trustee's shares of the decryption of a batch.
     ///
     /// # Errors
-    /// [`DoesNotHold`](ErrorKind::DoesNotHold) or [`OutOfRange`](ErrorKind::OutOfRange) for the first row whose share is wrong;
-    /// [`Lengths`](ErrorKind::Lengths), [`OtherKey`](ErrorKind::OtherKey), [`NoSuchTrustee`](ErrorKind::NoSuchTrustee); a ciphertext that shares a factor with
-    /// `n`; or if the random generator fails.
+    /// [`DoesNotHold`](ErrorKind::DoesNotHold) or [`OutOfRange`](ErrorKind::OutOfRange) for the
+    /// first row whose share is wrong; [`Lengths`](ErrorKind::Lengths),
+    /// [`OtherKey`](ErrorKind::OtherKey), [`NoSuchTrustee`](ErrorKind::NoSuchTrustee); a ciphertext
+    /// that shares a factor with `n`; or if the random generator fails.
     pub fn verify(&self, contexts: &Contexts, ciphertexts: &Ciphertexts, shares: &Shares) -> Result<(), Error> {
         let statement = self.statement(contexts, ciphertexts)?;
         let claims = self.claims(contexts, ciphertexts, shares)?;
@@ -40,11 +41,13 @@ impl Verification {
         }
     }
 
-    /// The plaintexts of a batch, from shares of at least [`Verification::needed`] trustees. All shares are verified; wrong ones are left aside as long as there
-    /// are enough without them. Which right ones are combined makes no difference.
+    /// The plaintexts of a batch, from shares of at least [`Verification::needed`] trustees. All
+    /// shares are verified; wrong ones are left aside as long as there are enough without them.
+    /// Which right ones are combined makes no difference.
     ///
     /// # Errors
-    /// [`TooFew`](ErrorKind::TooFew), [`Twice`](ErrorKind::Twice); as [`Verification::verify`] for the first trustee at fault, if too few are right; or
+    /// [`TooFew`](ErrorKind::TooFew), [`Twice`](ErrorKind::Twice); as [`Verification::verify`] for
+    /// the first trustee at fault, if too few are right; or
     /// [`DoNotCombine`](ErrorKind::DoNotCombine).
     pub fn combine(
         &self,
@@ -68,7 +71,8 @@ impl Verification {
         }
     }
 
-    /// Right shares, and what is wrong with the others: all together, and one by one only if that fails.
+    /// Right shares, and what is wrong with the others: all together, and one by one only if that
+    /// fails.
     fn sorted<'a>(
         &self,
         contexts: &Contexts,
@@ -148,7 +152,8 @@ impl Verification {
     }
 }
 
-/// The inverse modulo a public `n` of a word that has no factor in common with it: `(1 + n y) / word` for the `y` that makes it whole.
+/// The inverse modulo a public `n` of a word that has no factor in common with it:
+/// `(1 + n y) / word` for the `y` that makes it whole.
 pub(crate) fn inverse(n: &Modulus, word: u64) -> Vec<u64> {
     let (_, rest) = divide_word(n.as_limbs(), word);
     let negative = inverse_mod(rest, word).expect("n has no factor below 2^16");

@@ -7,14 +7,16 @@ use hearith_arith::natural::{Secret, bit_length, difference, limbs_of, product_i
 use hearith_arith::{Batch, Exponents, Modulus, random};
 use hearith_paillier::{ErrorKind as SchemeError, PrivateKey};
 
-/// More random bits than a modulus has, so that reducing them is uniform but for a bias of `2^-128`.
+/// More random bits than a modulus has, so that reducing them is uniform but for a bias of
+/// `2^-128`.
 const EXTRA_BITS: u32 = 128;
 
-/// Shares a key of safe primes ([`PrivateKey::generate_safe`]) among `trustees`, so that any `needed` of them decrypt. The key itself decrypts still: whoever
-/// deals has to forget it.
+/// Shares a key of safe primes ([`PrivateKey::generate_safe`]) among `trustees`, so that any
+/// `needed` of them decrypt. The key itself decrypts still: whoever deals has to forget it.
 ///
 /// # Errors
-/// [`BadThreshold`](ErrorKind::BadThreshold), [`NotSafePrimes`](ErrorKind::NotSafePrimes), or if the random generator fails.
+/// [`BadThreshold`](ErrorKind::BadThreshold), [`NotSafePrimes`](ErrorKind::NotSafePrimes), or if
+/// the random generator fails.
 pub fn deal(private: &PrivateKey, needed: u32, trustees: u32) -> Result<(Verification, Vec<KeyShare>), Error> {
     let key = private.public();
     let shared = Shared::new(key.clone(), needed, trustees, Origin::Dealt)?;
@@ -29,7 +31,8 @@ pub fn deal(private: &PrivateKey, needed: u32, trustees: u32) -> Result<(Verific
     Ok((Verification::new(shared, of_trustees), dealt))
 }
 
-/// `f(1) ... f(l)` modulo `n m`, `m = p' q'`, for `f(X) = d + a_1 X + ... + a_(w-1) X^(w-1)` of random coefficients: a row each.
+/// `f(1) ... f(l)` modulo `n m`, `m = p' q'`, for `f(X) = d + a_1 X + ... + a_(w-1) X^(w-1)` of
+/// random coefficients: a row each.
 fn shares(private: &PrivateKey, needed: u32, trustees: u32) -> Result<Batch, Error> {
     let root = private.public().root();
     let (order, d) = order_and_exponent(private, root);
@@ -45,8 +48,9 @@ fn shares(private: &PrivateKey, needed: u32, trustees: u32) -> Result<Batch, Err
     Ok(all.rows().rev().fold(Batch::zeros(trustees as usize, modulus.limbs()), horner))
 }
 
-/// `m = p' q'`, and the `d` below `n m` that is 0 modulo `m` and 1 modulo `n`: `m` times its inverse modulo `n`, which by Euler's theorem is `m^(2 m - 1)`,
-/// as the order of every unit divides `2 m`.
+/// `m = p' q'`, and the `d` below `n m` that is 0 modulo `m` and 1 modulo `n`: `m` times its
+/// inverse modulo `n`, which by Euler's theorem is `m^(2 m - 1)`, as the order of every unit
+/// divides `2 m`.
 fn order_and_exponent(private: &PrivateKey, root: &Modulus) -> (Secret, Secret) {
     let [half_p, half_q] = private.primes().map(|prime| shifted_down(prime, 1));
     let order = product_in(&half_p, &half_q, root.limbs());

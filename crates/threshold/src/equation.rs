@@ -17,7 +17,8 @@ const BUCKETS_FROM: usize = 256;
 /// Groups of rows that share squarings side by side: the lanes of the widest engine.
 const GROUPS: usize = 8;
 
-/// A trustee's claims, one a row: `a = (c^4)^z (c_i^2)^(-e)` and `b = v^z v_i^(-e)`, modulo `n^2` and up to a square root of 1.
+/// A trustee's claims, one a row: `a = (c^4)^z (c_i^2)^(-e)` and `b = v^z v_i^(-e)`, modulo `n^2`
+/// and up to a square root of 1.
 pub(crate) struct Claims<'a> {
     /// `v_i`.
     pub(crate) verification: Batch,
@@ -38,7 +39,8 @@ pub(crate) struct Statement<'a> {
 }
 
 impl Statement<'_> {
-    /// The first row whose claims do not all hold, if there is one. A wrong one is taken for right with a probability of `2^-127`.
+    /// The first row whose claims do not all hold, if there is one. A wrong one is taken for right
+    /// with a probability of `2^-127`.
     pub(crate) fn first_wrong(&self, claims: &[Claims<'_>]) -> Result<Option<usize>, getrandom::Error> {
         let (mut first, mut end) = (0, self.fourths.len());
         if self.hold(claims, first..end)? {
@@ -59,8 +61,9 @@ impl Statement<'_> {
     /// Whether all claims of a range of rows hold: with random weights `g` and `h` for each,
     /// `prod (c^4)^(z g) v^(z h) = prod a^g b^h (c_i^2)^(e g) v_i^(e h)`.
     ///
-    /// Weights are even, so that an equation holds up to the square roots of 1; squares modulo `n^2` have an order without small prime factors, so that at
-    /// most one weight in `2^127` lets a wrong one pass (\[BGR98\]).
+    /// Weights are even, so that an equation holds up to the square roots of 1; squares modulo
+    /// `n^2` have an order without small prime factors, so that at most one weight in `2^127` lets
+    /// a wrong one pass (\[BGR98\]).
     fn hold(&self, claims: &[Claims<'_>], rows: Range<usize>) -> Result<bool, getrandom::Error> {
         let limbs = limbs_of(self.shared.response_bits()) + WEIGHT_LIMBS + 1;
         // A row each, and one for v.

@@ -3,7 +3,8 @@
 use hearith_paillier::{self as paillier, KeyId};
 use std::fmt;
 
-/// What is wrong, with whose share and in which row of the batch, from 0. The text names the place first, and holds nothing secret.
+/// What is wrong, with whose share and in which row of the batch, from 0. The text names the place
+/// first, and holds nothing secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -92,7 +93,8 @@ pub enum ErrorKind {
         /// Trustees that the key has.
         trustees: u32,
     },
-    /// A share of a decryption does not belong to these ciphertexts, this trustee or this context; or was made up.
+    /// A share of a decryption does not belong to these ciphertexts, this trustee or this context;
+    /// or was made up.
     #[error("the share is wrong")]
     DoesNotHold,
     /// A number of a share is 0, not below its modulus, or shares a factor with `n`.

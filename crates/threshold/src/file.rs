@@ -1,9 +1,12 @@
 //! Verification and shares as JSON of one line.
 //!
-//! A verification file is the public key's JSON Web Key with one member more, `shared`: `{"needed": w, "trustees": l, "v": ..., "v_i": [...]}`; whoever takes
-//! public keys takes it for one. Of a key that the trustees generated together, `shared` has `"version": 2` and no `v`, which
-//! follows from `n`: programs that know dealt keys alone refuse it. A trustee's file has `"key_ops": ["decrypt-share"]`, `i`, the secret `s`, `shared` with one `v_i`, which is that trustee's, the
-//! public key in `pub`, and a comment in `kid`. Numbers are unpadded base64url of big-endian bytes: as many as `n^2` has, and none to spare for `s`.
+//! A verification file is the public key's JSON Web Key with one member more, `shared`:
+//! `{"needed": w, "trustees": l, "v": ..., "v_i": [...]}`; whoever takes public keys takes it for
+//! one. Of a key that the trustees generated together, `shared` has `"version": 2` and no `v`,
+//! which follows from `n`: programs that know dealt keys alone refuse it. A trustee's file has
+//! `"key_ops": ["decrypt-share"]`, `i`, the secret `s`, `shared` with one `v_i`, which is that
+//! trustee's, the public key in `pub`, and a comment in `kid`. Numbers are unpadded base64url of
+//! big-endian bytes: as many as `n^2` has, and none to spare for `s`.
 
 use crate::error::{Error, ErrorKind};
 use crate::key::{KeyShare, Origin, Shared, Verification, checked_unit, checked_units};
@@ -63,11 +66,13 @@ impl Verification {
         format!("{},\"shared\":{shared}}}", key.strip_suffix('}').unwrap_or_default())
     }
 
-    /// What [`Verification::to_json`] wrote. Its numbers are checked: they belong to one sharing of the key.
+    /// What [`Verification::to_json`] wrote. Its numbers are checked: they belong to one sharing of
+    /// the key.
     ///
     /// # Errors
-    /// If the text is not that, if a number in it is no unit modulo `n^2`, [`OtherBase`](ErrorKind::OtherBase),
-    /// [`NotDealt`](ErrorKind::NotDealt), or as [`PublicKey::from_jwk`].
+    /// If the text is not that, if a number in it is no unit modulo `n^2`,
+    /// [`OtherBase`](ErrorKind::OtherBase), [`NotDealt`](ErrorKind::NotDealt), or as
+    /// [`PublicKey::from_jwk`].
     pub fn from_json(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let VerificationMembers { shared } = parse(text, "a verification file")?;
         let key = PublicKey::from_jwk(text, policy, engine)?;
@@ -111,7 +116,8 @@ impl KeyShare {
     /// What [`KeyShare::to_json`] wrote.
     ///
     /// # Errors
-    /// If the text is not that, [`WrongSecret`](ErrorKind::WrongSecret), or as [`PublicKey::from_jwk`].
+    /// If the text is not that, [`WrongSecret`](ErrorKind::WrongSecret), or as
+    /// [`PublicKey::from_jwk`].
     pub fn from_json(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         let members: ShareMembers<'_> = parse(text, "a share of a private key")?;
         if members.kty != TYPE || members.key_ops != [DECRYPT_SHARE] {

@@ -1,4 +1,5 @@
-//! What a dealer makes of a key: what everybody verifies shares by, and what each trustee decrypts with.
+//! What a dealer makes of a key: what everybody verifies shares by, and what each trustee decrypts
+//! with.
 
 use crate::distributed;
 use crate::error::{Error, ErrorKind};
@@ -13,8 +14,8 @@ use std::sync::{Arc, OnceLock};
 use zeroize::Zeroizing;
 
 /// Bits by which a trustee's random number is longer than a share may be, and an answer with it: so
-/// much longer than what it hides, with a challenge of 256 bits and a factorial of 62, that it tells
-/// of it at most `2^-192`.
+/// much longer than what it hides, with a challenge of 256 bits and a factorial of 62, that it
+/// tells of it at most `2^-192`.
 const HIDING_BITS: u32 = 512;
 
 /// How the shares of a key came to be. It decides how long they are.
@@ -41,7 +42,8 @@ struct Parts {
 }
 
 impl Shared {
-    /// Checks that `1 <= w <= l <= 20`, or what the trustees' own protocol asks for, and computes `v`.
+    /// Checks that `1 <= w <= l <= 20`, or what the trustees' own protocol asks for, and computes
+    /// `v`.
     pub(crate) fn new(key: PublicKey, needed: u32, trustees: u32, origin: Origin) -> Result<Self, Error> {
         let is_good = match origin {
             Origin::Dealt => (1..=MAX_TRUSTEES).contains(&trustees) && (1..=trustees).contains(&needed),
@@ -95,12 +97,14 @@ impl Shared {
         }
     }
 
-    /// Bits of an answer. What hides the secret in it has one bit less, so that their sum has no more.
+    /// Bits of an answer. What hides the secret in it has one bit less, so that their sum has no
+    /// more.
     pub(crate) fn response_bits(&self) -> u32 {
         self.lengths().response_bits()
     }
 
-    /// The powers of `v` to secret exponents of up to [`Shared::response_bits`]. The table is made when it is first needed.
+    /// The powers of `v` to secret exponents of up to [`Shared::response_bits`]. The table is made
+    /// when it is first needed.
     pub(crate) fn generator_powers(&self, exponents: &Batch) -> Batch {
         let square = self.key().square();
         let comb = self.0.comb.get_or_init(|| FixedBase::new(square, self.generator().row(0), self.response_bits()));
@@ -151,8 +155,8 @@ impl Lengths {
     }
 }
 
-/// What shares are verified by: the public key, `v`, and `v_i = v^(D s_i)` for each trustee. Everybody may have it. That it belongs to one sharing of the key is checked
-/// where it is read.
+/// What shares are verified by: the public key, `v`, and `v_i = v^(D s_i)` for each trustee.
+/// Everybody may have it. That it belongs to one sharing of the key is checked where it is read.
 #[derive(Clone)]
 pub struct Verification {
     shared: Shared,
@@ -171,12 +175,12 @@ impl Verification {
         Ok(Self::new(shared, of_trustees))
     }
 
-    /// What shares of a dealt key are verified by: `v` and all `v_i`, big-endian, of as many bytes as
-    /// a ciphertext has. For formats other than [`Verification::from_json`]'s.
+    /// What shares of a dealt key are verified by: `v` and all `v_i`, big-endian, of as many bytes
+    /// as a ciphertext has. For formats other than [`Verification::from_json`]'s.
     ///
     /// # Errors
-    /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is no unit modulo `n^2`, [`OtherBase`](ErrorKind::OtherBase), or
-    /// [`NotDealt`](ErrorKind::NotDealt).
+    /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is no unit modulo `n^2`,
+    /// [`OtherBase`](ErrorKind::OtherBase), or [`NotDealt`](ErrorKind::NotDealt).
     pub fn from_be(key: PublicKey, needed: u32, base: &[u8], of_trustees: &[Vec<u8>]) -> Result<Self, Error> {
         if of_trustees.len() > MAX_TRUSTEES as usize {
             return Err(ErrorKind::BadThreshold.into());
@@ -246,7 +250,8 @@ impl fmt::Debug for Verification {
     }
 }
 
-/// A trustee's share of a private key. `Debug` shows whose it is and nothing else; the secret is wiped when the last clone is dropped.
+/// A trustee's share of a private key. `Debug` shows whose it is and nothing else; the secret is
+/// wiped when the last clone is dropped.
 #[derive(Clone)]
 pub struct KeyShare {
     shared: Shared,
@@ -313,14 +318,15 @@ impl KeyShare {
         self.shared.trustees()
     }
 
-    /// `v_i`, which shares of this trustee's are verified by: big-endian, of as many bytes as a ciphertext has.
+    /// `v_i`, which shares of this trustee's are verified by: big-endian, of as many bytes as a
+    /// ciphertext has.
     pub fn verification_be(&self) -> Vec<u8> {
         self.verification.to_be_bytes(self.key().ciphertext_bytes())
     }
 
-    /// `D s_i`, the share times the factorial of the number of trustees, big-endian, of 8 bytes more
-    /// than the longest share has (of a dealt key: than a ciphertext has): what a device keeps that
-    /// decrypts on this trustee's behalf. It is the secret itself.
+    /// `D s_i`, the share times the factorial of the number of trustees, big-endian, of 8 bytes
+    /// more than the longest share has (of a dealt key: than a ciphertext has): what a device keeps
+    /// that decrypts on this trustee's behalf. It is the secret itself.
     pub fn exponent_be(&self) -> Zeroizing<Vec<u8>> {
         let bytes = match self.origin() {
             Origin::Dealt => self.key().ciphertext_bytes(),
@@ -365,7 +371,8 @@ impl fmt::Debug for KeyShare {
     }
 }
 
-/// Numbers modulo `n^2`, in the limbs that it takes: one less than both their parts have, for some lengths of `n`.
+/// Numbers modulo `n^2`, in the limbs that it takes: one less than both their parts have, for some
+/// lengths of `n`.
 pub(crate) fn joined(key: &PublicKey, pairs: &Pairs) -> Batch {
     key.square().join(pairs).resize(key.squared().limbs())
 }

@@ -1,4 +1,5 @@
-//! Integers in place of Lagrange's coefficients, whose denominators have no inverse that anybody could know.
+//! Integers in place of Lagrange's coefficients, whose denominators have no inverse that anybody
+//! could know.
 
 /// Most trustees that share a key: what their factorial leaves of a word.
 pub const MAX_TRUSTEES: u32 = 20;
@@ -8,9 +9,11 @@ pub(crate) fn factorial(trustees: u32) -> u64 {
     (1..=u64::from(trustees)).product()
 }
 
-/// For each trustee of a set `D` times what its share contributes to the value at 0: `D prod j / (j - i)` over all others `j`.
+/// For each trustee of a set `D` times what its share contributes to the value at 0:
+/// `D prod j / (j - i)` over all others `j`.
 ///
-/// Below `2^96`: `D` has at most 62 bits, and the product is at most that of `j / |j - i|` over `j` from 1 to 20, below `2^34`.
+/// Below `2^96`: `D` has at most 62 bits, and the product is at most that of `j / |j - i|` over `j`
+/// from 1 to 20, below `2^34`.
 pub(crate) fn coefficients(trustees: u32, set: &[u32]) -> Vec<i128> {
     let others = |i: u32| set.iter().copied().filter(move |&j| j != i);
     let coefficient = |&i: &u32| {

@@ -1,9 +1,12 @@
-//! Paillier keys shared among trustees: any `w` of `l` of them decrypt together, fewer learn nothing.
+//! Paillier keys shared among trustees: any `w` of `l` of them decrypt together, fewer learn
+//! nothing.
 //!
-//! - [`deal`]: a dealer splits a key of safe primes into [`KeyShare`]s, and makes the [`Verification`] that goes with them;
+//! - [`deal`]: a dealer splits a key of safe primes into [`KeyShare`]s, and makes the
+//!   [`Verification`] that goes with them;
 //! - [`KeyShare::decrypt`]: a trustee's [`Shares`] of the decryption of a batch, each with a proof;
 //! - [`Verification::verify`]: whether shares are right, singly or as many as there are;
-//! - [`Verification::combine`]: the plaintexts, from any `w` right shares of each; wrong ones are named and left aside.
+//! - [`Verification::combine`]: the plaintexts, from any `w` right shares of each; wrong ones are
+//!   named and left aside.
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};
@@ -29,21 +32,27 @@
 //! ```
 //!
 //! # How it works
-//! For safe primes `p = 2 p' + 1` and `q = 2 q' + 1`, a ciphertext to the power `d`, 0 modulo `p' q'` and 1 modulo `n`, is `(1 + n)^m` up to a sign, which
-//! squaring takes away. `d` is the value at 0 of a random polynomial modulo `n p' q'`, trustee `i`'s share its value at `i` \[Shamir79\]. Lagrange's coefficients
-//! have denominators, which nobody can invert without the factors of `n`; times `D = l!` they are integers \[Shoup00\], \[FPS00\], \[DJN10\].
+//! For safe primes `p = 2 p' + 1` and `q = 2 q' + 1`, a ciphertext to the power `d`, 0 modulo
+//! `p' q'` and 1 modulo `n`, is `(1 + n)^m` up to a sign, which squaring takes away. `d` is the
+//! value at 0 of a random polynomial modulo `n p' q'`, trustee `i`'s share its value at `i`
+//! \[Shamir79\]. Lagrange's coefficients have denominators, which nobody can invert without the
+//! factors of `n`; times `D = l!` they are integers \[Shoup00\], \[FPS00\], \[DJN10\].
 //!
 //! # What a proof shows
-//! That `log c_i^2` to the base `c^4` is `log v_i` to the base `v`, in the squares modulo `n^2`: that the share is `c^(2 D s_i)` up to a square root of 1,
-//! which combining squares away. `v` follows from a hash of `n`, and all `v_i` are held together by `windows`: whatever the dealer did, shares that hold
-//! combine to the plaintext, if `n` has two prime factors, modulo the larger one.
+//! That `log c_i^2` to the base `c^4` is `log v_i` to the base `v`, in the squares modulo `n^2`:
+//! that the share is `c^(2 D s_i)` up to a square root of 1, which combining squares away. `v`
+//! follows from a hash of `n`, and all `v_i` are held together by `windows`: whatever the dealer
+//! did, shares that hold combine to the plaintext, if `n` has two prime factors, modulo the larger
+//! one.
 //!
 //! # What is trusted
-//! The dealer, who sees the whole key and could keep it. Fewer than `w` trustees cannot decrypt; `w` can decrypt whatever they like.
+//! The dealer, who sees the whole key and could keep it. Fewer than `w` trustees cannot decrypt;
+//! `w` can decrypt whatever they like.
 //!
 //! # Secrets
-//! Dealing and decrypting are constant time in the key and its shares, which are wiped, locked in memory where the system allows, and never shown.
-//! Verifying and combining are not constant time, and see nothing that is not in the shares.
+//! Dealing and decrypting are constant time in the key and its shares, which are wiped, locked in
+//! memory where the system allows, and never shown. Verifying and combining are not constant time,
+//! and see nothing that is not in the shares.
 
 mod combine;
 mod deal;

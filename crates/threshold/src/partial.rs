@@ -10,12 +10,15 @@ use hearith_paillier::Ciphertexts;
 use hearith_proofs::Contexts;
 
 impl KeyShare {
-    /// This trustee's shares of the decryption of a batch, each with a proof that holds in its context only. Constant time in the secret.
+    /// This trustee's shares of the decryption of a batch, each with a proof that holds in its
+    /// context only. Constant time in the secret.
     ///
-    /// A trustee who decrypts anything lets others choose what is decrypted: look where the ciphertexts come from.
+    /// A trustee who decrypts anything lets others choose what is decrypted: look where the
+    /// ciphertexts come from.
     ///
     /// # Errors
-    /// [`Lengths`](crate::ErrorKind::Lengths), ciphertexts of another key, one that shares a factor with `n`, or if the random generator fails.
+    /// [`Lengths`](crate::ErrorKind::Lengths), ciphertexts of another key, one that shares a factor
+    /// with `n`, or if the random generator fails.
     pub fn decrypt(&self, contexts: &Contexts, ciphertexts: &Ciphertexts) -> Result<Shares, Error> {
         let (shared, key, rows) = (self.shared(), self.key(), ciphertexts.len());
         check_key(key.id(), ciphertexts.key_id())?;

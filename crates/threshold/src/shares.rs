@@ -8,7 +8,8 @@ use hearith_arith::natural::{has_bits_from, limbs_of};
 use hearith_paillier::{Ciphertexts, KeyId, PublicKey};
 use hearith_proofs::Contexts;
 
-/// One trustee's shares of the decryption of a batch, one a row: `c_i = c^(2 D s_i)`, the commitments `a` and `b`, and the answer `z`. Everybody may have them.
+/// One trustee's shares of the decryption of a batch, one a row: `c_i = c^(2 D s_i)`, the
+/// commitments `a` and `b`, and the answer `z`. Everybody may have them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shares {
     trustee: u32,
@@ -86,11 +87,12 @@ impl Shares {
         (0..self.len()).flat_map(row).copied().collect()
     }
 
-    /// Shares of a dealt key that come from outside, said to be a trustee's. There is one way only to
-    /// write a share. For keys of any origin there is [`Verification::shares_from_be_bytes`].
+    /// Shares of a dealt key that come from outside, said to be a trustee's. There is one way only
+    /// to write a share. For keys of any origin there is [`Verification::shares_from_be_bytes`].
     ///
     /// # Errors
-    /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with a number that is 0 or not below its modulus.
+    /// [`Width`](ErrorKind::Width), or [`OutOfRange`](ErrorKind::OutOfRange) for the first row with
+    /// a number that is 0 or not below its modulus.
     pub fn from_be_bytes(key: &PublicKey, trustee: u32, bytes: &[u8]) -> Result<Self, Error> {
         Self::read(key, Lengths::dealt(key), trustee, bytes)
     }
@@ -121,7 +123,8 @@ impl Verification {
         self.shared().lengths().row_bytes()
     }
 
-    /// Shares that come from outside, said to be a trustee's. There is one way only to write a share.
+    /// Shares that come from outside, said to be a trustee's. There is one way only to write a
+    /// share.
     ///
     /// # Errors
     /// As [`Shares::from_be_bytes`].
@@ -145,7 +148,8 @@ pub(crate) fn out_of_range(trustee: u32) -> impl Fn(hearith_paillier::Error) -> 
     }
 }
 
-/// The challenge of each row: the hash of its contexts, the whole key, the trustee, the ciphertext, the share and its commitments.
+/// The challenge of each row: the hash of its contexts, the whole key, the trustee, the ciphertext,
+/// the share and its commitments.
 pub(crate) fn challenges(
     shared: &Shared,
     verification: &Batch,

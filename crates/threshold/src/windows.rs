@@ -11,7 +11,8 @@ use hearith_proofs::hashed;
 /// Bits of a coefficient, whatever the trustees.
 const COEFFICIENT_BITS: u32 = 96;
 
-/// `v = ((1 + n) H^n)^2` modulo `n^2` for the number `H` that a hash of `n` gives: its plaintext is 2, and nobody chose the rest.
+/// `v = ((1 + n) H^n)^2` modulo `n^2` for the number `H` that a hash of `n` gives: its plaintext is
+/// 2, and nobody chose the rest.
 pub(crate) fn base(key: &PublicKey) -> Result<Batch, Error> {
     let squared = key.squared();
     let hashed = hashed("base", key, 1).resize(squared.limbs());
@@ -23,8 +24,9 @@ pub(crate) fn base(key: &PublicKey) -> Result<Batch, Error> {
     Ok(base)
 }
 
-/// Fails unless `prod v_i^(lambda_i) = (1 + n)^(2 D^2)`, up to a square root of 1, for all `w` neighbouring trustees. Two neighbouring windows share `w - 1`
-/// trustees and the value at 0, so all shares lie on one polynomial.
+/// Fails unless `prod v_i^(lambda_i) = (1 + n)^(2 D^2)`, up to a square root of 1, for all `w`
+/// neighbouring trustees. Two neighbouring windows share `w - 1` trustees and the value at 0, so
+/// all shares lie on one polynomial.
 pub(crate) fn check_windows(shared: &Shared, of_trustees: &Batch) -> Result<(), Error> {
     let (key, needed, trustees) = (shared.key(), shared.needed(), shared.trustees());
     let squared = key.squared();

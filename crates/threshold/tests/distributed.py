@@ -2,9 +2,10 @@
 
     distributed.py SEED BITS NEEDED TRUSTEES CANDIDATES VARIANT
 
-computes a run of all trustees from their seeds, written from docs/explanation/threshold.md, verifies every
-equation of the page, and writes the hash of every message (without its signature), the numbers of the key and
-all shares. Those of `distributed.txt` are compared with what the crate sends and makes.
+computes a run of all trustees from their seeds, written from docs/explanation/threshold.md,
+verifies every equation of the page, and writes the hash of every message (without its signature),
+the numbers of the key and all shares. Those of `distributed.txt` are compared with what the crate
+sends and makes.
 """
 
 import hashlib

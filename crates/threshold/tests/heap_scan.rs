@@ -1,9 +1,12 @@
-//! No secret is left on the heap: every block that is freed while a key is dealt, written, read and used is searched for what must have been wiped.
+//! No secret is left on the heap: every block that is freed while a key is dealt, written, read and
+//! used is searched for what must have been wiped.
 //!
-//! Looked for are the whole exponent `d`, the order `p' q'`, each `s_i` and `D s_i`, and the `rho` that follows from an answer, in limbs of 64 bits, of 52 bits (as
-//! the vector engine holds them) and in big-endian bytes; of a file the text of `s`. The search is that of hearith-paillier's test of the same name, which says more.
-//! Not covered: the search for primes; what the dealer draws and nobody can compute from outside (coefficients, which Horner's rule takes in batches that are
-//! wiped as the shares' are).
+//! Looked for are the whole exponent `d`, the order `p' q'`, each `s_i` and `D s_i`, and the `rho`
+//! that follows from an answer, in limbs of 64 bits, of 52 bits (as the vector engine holds them)
+//! and in big-endian bytes; of a file the text of `s`. The search is that of hearith-paillier's
+//! test of the same name, which says more. Not covered: the search for primes; what the dealer
+//! draws and nobody can compute from outside (coefficients, which Horner's rule takes in batches
+//! that are wiped as the shares' are).
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_paillier::encoding::encode_signed;
@@ -21,14 +24,16 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of copies that there is room for.
 const ROOM: usize = 1 << 28;
 
-/// The system's allocator, with a copy of what is freed while it records; memory is handed out zeroed.
+/// The system's allocator, with a copy of what is freed while it records; memory is handed out
+/// zeroed.
 struct Recorder {
     copies: UnsafeCell<*mut u8>,
     used: AtomicUsize,
     recording: AtomicBool,
 }
 
-// SAFETY: copies are written to places that `used` gives out once each, and read when nothing records.
+// SAFETY: copies are written to places that `used` gives out once each, and read when nothing
+// records.
 unsafe impl Sync for Recorder {}
 
 #[global_allocator]
@@ -50,7 +55,8 @@ unsafe impl GlobalAlloc for Recorder {
             // Zeros stay between copies, so that no word reaches from one into the next.
             let at = self.used.fetch_add((layout.size() + 8).next_multiple_of(8), Ordering::SeqCst);
             assert!(at + layout.size() < ROOM, "no room for the copies");
-            // SAFETY: the place is this block's alone and within the room; the block is whole until it is freed below.
+            // SAFETY: the place is this block's alone and within the room; the block is whole until
+            // it is freed below.
             unsafe { std::ptr::copy_nonoverlapping(block, (*self.copies.get()).add(at), layout.size()) };
         }
         // SAFETY: the caller's obligations are ours.
@@ -125,7 +131,8 @@ fn secret(share: &KeyShare) -> (String, Integer) {
     (s, number)
 }
 
-/// The challenge of the only row of shares, as docs/explanation/threshold.md has it, from the trustee's file.
+/// The challenge of the only row of shares, as docs/explanation/threshold.md has it, from the
+/// trustee's file.
 fn challenge(share: &KeyShare, ciphertext: &[u8], shares: &[u8]) -> Integer {
     let text = share.to_json();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -183,7 +190,8 @@ fn generate(engine: Engine, seeds: &[[u8; 32]; 3]) -> Vec<Finished> {
     }
 }
 
-/// Seeds, shares of the key and their multiples. Parts of other candidates are opened, and messages are their receivers'.
+/// Seeds, shares of the key and their multiples. Parts of other candidates are opened, and messages
+/// are their receivers'.
 #[test]
 fn generating_a_key_leaves_nothing_on_the_heap() {
     let _alone = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,10 @@
-"""A shared key, shares of decryptions and their combination by another implementation, written from docs/explanation/threshold.md with nothing but Python's
-standard library.
+"""A shared key, shares of decryptions and their combination by another implementation, written from
+docs/explanation/threshold.md with nothing but Python's standard library.
 
-Usage: `python3 vectors.py > vectors.txt` deals a key and makes shares; `python3 vectors.py check < FILE` verifies and combines what is in a file of the same
-form, and prints the plaintexts. The primes are found from fixed starts: only what a dealer and trustees draw changes.
+Usage: `python3 vectors.py > vectors.txt` deals a key and makes shares;
+`python3 vectors.py check < FILE` verifies and combines what is in a file of the same form, and
+prints the plaintexts. The primes are found from fixed starts: only what a dealer and trustees draw
+changes.
 """
 
 import base64

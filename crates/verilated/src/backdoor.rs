@@ -1,6 +1,7 @@
 //! Variables inside a model, read and written by their place in the hierarchy.
 //!
-//! The build script names those that can be reached (`Design::memory`); the design's source is not changed for it.
+//! The build script names those that can be reached (`Design::memory`); the design's source is not
+//! changed for it.
 
 use std::ffi::CString;
 use std::ptr::NonNull;
@@ -18,8 +19,9 @@ struct Variable {
 }
 
 impl Model {
-    /// How many words a memory has. It is called by the instances that lead to it from the top module, which is left out, and its own name, with
-    /// dots between them: `gen_lane[0].u_table.words_q`.
+    /// How many words a memory has. It is called by the instances that lead to it from the top
+    /// module, which is left out, and its own name, with dots between them:
+    /// `gen_lane[0].u_table.words_q`.
     ///
     /// # Panics
     /// If there is no such variable, or the build script does not name it (`Design::memory`).
@@ -27,7 +29,8 @@ impl Model {
         self.variable(path).words
     }
 
-    /// A word of a memory or a register (word 0), in as many limbs as its width needs; words count from the lowest index.
+    /// A word of a memory or a register (word 0), in as many limbs as its width needs; words count
+    /// from the lowest index.
     ///
     /// # Panics
     /// As [`Model::memory_words`], and if the memory has no such word.
@@ -36,14 +39,15 @@ impl Model {
         let from = variable.word(path, word);
         let mut limbs = vec![0; variable.width.div_ceil(64)];
         for byte in 0..variable.stride.min(8 * limbs.len()) {
-            // SAFETY: `from` is the storage of a word of this many bytes, and the model is not being evaluated.
+            // SAFETY: `from` is the storage of a word of this many bytes, and the model is not
+            // being evaluated.
             limbs[byte / 8] |= u64::from(unsafe { from.add(byte).read() }) << (8 * (byte % 8));
         }
         limbs
     }
 
-    /// Writes a word, limbs least significant first, missing ones 0. What depends on it follows when the model is evaluated, as with
-    /// an input.
+    /// Writes a word, limbs least significant first, missing ones 0. What depends on it follows
+    /// when the model is evaluated, as with an input.
     ///
     /// # Panics
     /// As [`Model::peek`], and if the value is wider than the word.
@@ -65,10 +69,12 @@ impl Model {
         let mut storage = |instance: &str| {
             let instance = CString::new(instance).expect("a name has no zero byte");
             let (binding, own) = (self.binding(), self.instance());
-            // SAFETY: the function is this instance's; the names end in zero bytes, and the shape has three numbers.
+            // SAFETY: the function is this instance's; the names end in zero bytes, and the shape
+            // has three numbers.
             unsafe { (binding.variable)(own, instance.as_ptr(), name.as_ptr(), shape.as_mut_ptr()) }
         };
-        // Elements of generate loops have their brackets, or Verilator's words for them: that is its version's choice.
+        // Elements of generate loops have their brackets, or Verilator's words for them: that is
+        // its version's choice.
         let found = NonNull::new(storage(instance))
             .or_else(|| NonNull::new(storage(&instance.replace('[', "__BRA__").replace(']', "__KET__"))));
         let design = self.design().name();

@@ -1,9 +1,10 @@
 //! A test bench: models of the streams and buses around a design.
 //!
-//! A [`Source`] offers queued items to the model, a [`Sink`] takes what the model offers; each under a
-//! [`Pressure`], always or at random. Every transfer is kept with the cycle in which it happened. The bench checks
-//! the stream contract of the model's outputs: once valid, an item stays, unchanged, until it is taken. Several streams may
-//! share a port: `valid_i[2]`, `data_i[23:16]`. On these stand
+//! A [`Source`] offers queued items to the model, a [`Sink`] takes what the model offers; each
+//! under a [`Pressure`], always or at random. Every transfer is kept with the cycle in which it
+//! happened. The bench checks the stream contract of the model's outputs: once valid, an item
+//! stays, unchanged, until it is taken. Several streams may share a port: `valid_i[2]`,
+//! `data_i[23:16]`. On these stand
 //!
 //! - [`PacketSource`] and [`PacketSink`]: AXI4-Stream, bytes in packets;
 //! - [`AxiLite`]: an AXI4-Lite manager;
@@ -11,8 +12,9 @@
 //!
 //! Beside it stands [`SerialFlash`], a chip that is asked for its levels cycle by cycle.
 //!
-//! A design that breaks a rule fails the test: the panic says which rule, where, and in which cycle. Every stream counts its
-//! cycles ([`Counts`]); models that count coverage leave these counts beside it.
+//! A design that breaks a rule fails the test: the panic says which rule, where, and in which
+//! cycle. Every stream counts its cycles ([`Counts`]); models that count coverage leave these
+//! counts beside it.
 
 mod axi_lite;
 mod axi_memory;
@@ -112,7 +114,8 @@ impl Bench {
         self.streams.source(source).push(fields);
     }
 
-    /// Forgets what is queued, also the item on offer: what a client does that is reset with the model's part.
+    /// Forgets what is queued, also the item on offer: what a client does that is reset with the
+    /// model's part.
     pub fn forget(&mut self, source: Source) {
         self.streams.source(source).reset(&mut self.model);
     }
@@ -232,7 +235,8 @@ impl Bench {
         (0..cycles).for_each(|_| self.step());
     }
 
-    /// Resets the model for two cycles and forgets what is queued and what was received. Memories keep their content.
+    /// Resets the model for two cycles and forgets what is queued and what was received. Memories
+    /// keep their content.
     pub fn reset(&mut self) {
         for source in &mut self.streams.sources {
             source.reset(&mut self.model);
@@ -244,7 +248,8 @@ impl Bench {
         self.model.reset();
     }
 
-    /// The counts of every stream, a line each: the top module, the stream's valid port, and the counts.
+    /// The counts of every stream, a line each: the top module, the stream's valid port, and the
+    /// counts.
     fn counts(&self) -> String {
         let sources = self.streams.sources.iter().map(|source| (&source.valid, &source.counter));
         let sinks = self.streams.sinks.iter().map(|sink| (&sink.valid, &sink.counter));

@@ -1,7 +1,7 @@
 //! The helper for build scripts: designs in, a static library and `designs.rs` out.
 //!
-//! Each design is verilated with all warnings on, none waived: a warning stops the build. Finished models are kept in a
-//! cache outside of `target`.
+//! Each design is verilated with all warnings on, none waived: a warning stops the build. Finished
+//! models are kept in a cache outside of `target`.
 
 mod binding;
 
@@ -69,23 +69,25 @@ impl Design {
         self
     }
 
-    /// Adds a source that is not found by the name of a module, such as a package; a path from the crate's directory.
+    /// Adds a source that is not found by the name of a module, such as a package; a path from the
+    /// crate's directory.
     #[must_use]
     pub fn source(mut self, path: &str) -> Self {
         self.sources.push(path.into());
         self
     }
 
-    /// Keeps modules with many instances whole, instead of copying them into what instantiates them: large designs become
-    /// much quicker to compile, and run about as fast.
+    /// Keeps modules with many instances whole, instead of copying them into what instantiates
+    /// them: large designs become much quicker to compile, and run about as fast.
     #[must_use]
     pub fn shared(mut self, modules: &[&str]) -> Self {
         self.shared.extend(modules.iter().map(|&module| module.into()));
         self
     }
 
-    /// Lets tests reach a memory, or a register, behind the design's back: a module and the name of its variable. In the model it is called by
-    /// its instance (`Model::peek`). What can be reached is kept as it is written, and so is a little slower.
+    /// Lets tests reach a memory, or a register, behind the design's back: a module and the name of
+    /// its variable. In the model it is called by its instance (`Model::peek`). What can be reached
+    /// is kept as it is written, and so is a little slower.
     #[must_use]
     pub fn memory(mut self, module: &str, variable: &str) -> Self {
         self.memories.push((module.into(), variable.into()));
@@ -99,7 +101,8 @@ impl Design {
         self
     }
 
-    /// Sets how hard the C++ compiler tries (1): more pays for long simulations. `HEARITH_OPTIMISATION` says so for all designs instead.
+    /// Sets how hard the C++ compiler tries (1): more pays for long simulations.
+    /// `HEARITH_OPTIMISATION` says so for all designs instead.
     #[must_use]
     pub fn optimisation(mut self, level: u32) -> Self {
         self.optimisation = level;
@@ -126,9 +129,10 @@ impl Design {
         self.name.to_uppercase()
     }
 
-    /// Whether `HEARITH_MODELS`, a list of names with commas between them, lets this design be compiled; without it all are. An asterisk in a
-    /// name stands for anything. Who works on one design need not wait for the others, whose tests then fail for want of a model. With `HEARITH_SHORT` those that only
-    /// long tests simulate are left out.
+    /// Whether `HEARITH_MODELS`, a list of names with commas between them, lets this design be
+    /// compiled; without it all are. An asterisk in a name stands for anything. Who works on one
+    /// design need not wait for the others, whose tests then fail for want of a model. With
+    /// `HEARITH_SHORT` those that only long tests simulate are left out.
     fn is_wanted(&self) -> bool {
         if self.long && env::var_os("HEARITH_SHORT").is_some() {
             return false;
@@ -153,15 +157,17 @@ impl Build {
         Self::default()
     }
 
-    /// Adds a directory with modules, one a file named after the module; a path from the crate's directory.
+    /// Adds a directory with modules, one a file named after the module; a path from the crate's
+    /// directory.
     #[must_use]
     pub fn library(mut self, path: impl Into<PathBuf>) -> Self {
         self.libraries.push(path.into());
         self
     }
 
-    /// Adds a directory of cover points: files that bind modules of `cover property` to the designs' modules. They are read when
-    /// models count coverage. A path from the crate's directory.
+    /// Adds a directory of cover points: files that bind modules of `cover property` to the
+    /// designs' modules. They are read when models count coverage. A path from the crate's
+    /// directory.
     #[must_use]
     pub fn covers(mut self, path: impl Into<PathBuf>) -> Self {
         self.covers.push(path.into());
@@ -257,14 +263,16 @@ impl Build {
     }
 }
 
-/// How long a model took: written to `models.tsv` in `OUT_DIR`, from which `scripts/slowest.py` makes its list.
+/// How long a model took: written to `models.tsv` in `OUT_DIR`, from which `scripts/slowest.py`
+/// makes its list.
 struct Effort {
     verilated: Duration,
     compiled: Duration,
 }
 
 impl Effort {
-    /// Name, level, seconds of Verilator and of the C++ compiler; 0 for what was found in the cache.
+    /// Name, level, seconds of Verilator and of the C++ compiler; 0 for what was found in the
+    /// cache.
     fn line(design: &Design, effort: Option<&Self>) -> String {
         let seconds = |of: fn(&Self) -> Duration| effort.map_or(0.0, |effort| of(effort).as_secs_f64());
         let (verilated, compiled) = (seconds(|it| it.verilated), seconds(|it| it.compiled));
@@ -314,7 +322,8 @@ impl Model<'_> {
         (entry, effort)
     }
 
-    /// The file `TOP_monitors.sv` beside the top module, if there is one: it binds assertions to the top's ports, and nothing names it.
+    /// The file `TOP_monitors.sv` beside the top module, if there is one: it binds assertions to
+    /// the top's ports, and nothing names it.
     fn monitors(&self) -> Option<PathBuf> {
         let name = format!("{}_monitors.sv", self.design.top);
         self.build.libraries.iter().map(|library| library.join(&name)).find(|path| path.exists())
@@ -383,7 +392,8 @@ impl Model<'_> {
         }
     }
 
-    /// The sources that Verilator read, of which it writes a list for `make`; its own are those of its version.
+    /// The sources that Verilator read, of which it writes a list for `make`; its own are those of
+    /// its version.
     fn sources(&self, directory: &Path) -> Vec<PathBuf> {
         let dependencies = directory.join(format!("{}__ver.d", self.design.prefix()));
         let read = fs::read_to_string(dependencies).expect("Verilator wrote a list of what it read");
@@ -405,12 +415,14 @@ pub fn coverage() -> bool {
     env::var_os("HEARITH_RTL_COVERAGE").is_some()
 }
 
-/// Whether coverage counts toggled bits, too (`HEARITH_RTL_TOGGLES` is set), which makes wide models too long for the C++ compiler.
+/// Whether coverage counts toggled bits, too (`HEARITH_RTL_TOGGLES` is set), which makes wide
+/// models too long for the C++ compiler.
 fn toggles() -> bool {
     env::var_os("HEARITH_RTL_TOGGLES").is_some()
 }
 
-/// Whether models can write waveforms (`HEARITH_WAVES` is set): the directory is asked for again when they run.
+/// Whether models can write waveforms (`HEARITH_WAVES` is set): the directory is asked for again
+/// when they run.
 fn waves() -> bool {
     env::var_os("HEARITH_WAVES").is_some()
 }

@@ -1,10 +1,11 @@
-//! Finished models, kept outside of `target` by what they are made of, so that a second checkout, another branch or another
-//! set of features compiles none of them again.
+//! Finished models, kept outside of `target` by what they are made of, so that a second checkout,
+//! another branch or another set of features compiles none of them again.
 //!
-//! A request is everything that is known before Verilator runs: its version, its arguments, the C++ compiler with its flags.
-//! Which sources a design consists of is known only afterwards, so a request's directory holds one entry for each state of the
-//! sources that it was made from, and an entry is good while every source has the same content and still is the first of its
-//! name in the libraries.
+//! A request is everything that is known before Verilator runs: its version, its arguments, the C++
+//! compiler with its flags. Which sources a design consists of is known only afterwards, so a
+//! request's directory holds one entry for each state of the sources that it was made from, and an
+//! entry is good while every source has the same [`code`] and still is the first of its name in the
+//! libraries.
 
 use std::collections::HashMap;
 use std::env;
@@ -17,7 +18,8 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// The environment variable that names the cache's directory, or says `none`: then models are kept in `OUT_DIR`.
+/// The environment variable that names the cache's directory, or says `none`: then models are kept
+/// in `OUT_DIR`.
 pub(crate) const VARIABLE: &str = "HEARITH_MODEL_CACHE";
 /// How long an entry stays that no build asks for.
 const UNUSED: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -39,8 +41,8 @@ pub(crate) struct Cache {
 pub(crate) struct Entry(PathBuf);
 
 impl Cache {
-    /// The cache that the environment names, else the user's, else one in `out`; modules are looked up in `libraries`, in their
-    /// order.
+    /// The cache that the environment names, else the user's, else one in `out`; modules are looked
+    /// up in `libraries`, in their order.
     pub(crate) fn open(out: &Path, libraries: &[PathBuf]) -> Self {
         println!("cargo::rerun-if-env-changed={VARIABLE}");
         let named = env::var_os(VARIABLE).filter(|name| !name.is_empty());
@@ -91,7 +93,7 @@ impl Cache {
         let mut hashes = self.hashes.lock().expect("no thread panics while it holds this");
         hashes
             .entry(path.to_owned())
-            .or_insert_with(|| Some(hexadecimal(&Sha256::digest(fs::read(path).ok()?))))
+            .or_insert_with(|| Some(hexadecimal(&Sha256::digest(code(&fs::read(path).ok()?)))))
             .clone()
     }
 
@@ -148,7 +150,8 @@ impl Entry {
         fs::read_to_string(self.0.join(PORTS)).expect("an entry is complete")
     }
 
-    /// Puts the static library where the linker looks: the same file where the file system can, else a copy.
+    /// Puts the static library where the linker looks: the same file where the file system can,
+    /// else a copy.
     pub(crate) fn link(&self, path: &Path) {
         let _ = fs::remove_file(path);
         let library = self.0.join(LIBRARY);
@@ -166,6 +169,52 @@ pub(crate) fn digest<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
         hasher.update(text);
     }
     hexadecimal(&hasher.finalize())
+}
+
+/// A source without what changes no model: comments, but for those that Verilator reads, and the
+/// width of white space.
+fn code(source: &[u8]) -> Vec<u8> {
+    let mut code = Vec::with_capacity(source.len());
+    let mut rest = source;
+    while let &[first, ..] = rest {
+        let length = match rest {
+            [b'/', b'/', ..] => until(rest, 2, b"\n"),
+            [b'/', b'*', ..] => until(rest, 2, b"*/") + 2,
+            [b'"', ..] => string(rest),
+            _ => 1,
+        };
+        let (token, after) = rest.split_at(length.min(rest.len()));
+        rest = after;
+        let comment = token.len() > 1 && first == b'/';
+        if comment && !token.windows(9).any(|word| word == b"verilator") || first.is_ascii_whitespace() {
+            let space = if first == b'\n' { b'\n' } else { b' ' };
+            match code.last_mut() {
+                Some(last @ b' ') => *last = space,
+                Some(b'\n') => {}
+                _ => code.push(space),
+            }
+        } else {
+            code.extend_from_slice(token);
+        }
+    }
+    code
+}
+
+/// How many bytes lie before `end`, which is looked for behind the first `from`.
+fn until(text: &[u8], from: usize, end: &[u8]) -> usize {
+    let found = text[from..].windows(end.len()).position(|window| window == end);
+    found.map_or(text.len(), |at| from + at)
+}
+
+/// The length of the string literal at the start of `text`.
+fn string(text: &[u8]) -> usize {
+    let mut escaped = false;
+    let end = text[1..].iter().position(|&byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |at| at + 2)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -237,6 +286,28 @@ mod tests {
         assert!(scratch.cache().find("request").is_some());
         fs::remove_file(&source).unwrap();
         assert!(scratch.cache().find("request").is_none());
+    }
+
+    #[test]
+    fn comments_and_white_space_change_no_model() {
+        let same = |one: &str, other: &str| code(one.as_bytes()) == code(other.as_bytes());
+        let source = "wire a; // one\nwire b; /* two */\n";
+        for other in
+            ["wire a;\nwire b;\n", "// x\n// y\nwire  a;\n\n  wire b; // \"\n", "/* \" */ wire a;\n\twire b;\n"]
+        {
+            assert!(same(&format!("\n{source}"), &format!("\n{other}")), "{other}");
+        }
+        for other in
+            ["wire a; wire b;\n", "wirea;\nwire b;\n", "wire a;\n", "wire a; // verilator public\nwire b;\n", "/"]
+        {
+            assert!(!same(source, other), "{other}");
+        }
+        // A string is code, with all that looks like a comment in it.
+        assert!(!same(r#"f("a // b");"#, r#"f("a // c");"#));
+        assert!(!same(r#"f("\"/* b */");"#, r#"f("\"/* c */");"#));
+        assert!(!same("f(\"a  b\");", "f(\"a b\");"));
+        assert_eq!(code(b"a /* no end"), b"a ");
+        assert_eq!(code(b"\"no end"), b"\"no end");
     }
 
     #[test]

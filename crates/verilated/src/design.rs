@@ -49,12 +49,13 @@ pub struct Binding {
     pub port: unsafe extern "C" fn(*mut c_void, u32) -> *mut u8,
     /// Writes the coverage counted so far to a file, if the model counts it.
     pub save_coverage: unsafe extern "C" fn(*mut c_void, *const c_char),
-    /// Begins to write waveforms into a file; false if the model cannot, or the file cannot be made.
+    /// Begins to write waveforms into a file; false if the model cannot, or the file cannot be
+    /// made.
     pub record: unsafe extern "C" fn(*mut c_void, *const c_char) -> bool,
     /// Adds the present values to the waveforms, at this time.
     pub dump: unsafe extern "C" fn(*mut c_void, u64),
-    /// The storage of a variable that the build script lets tests reach, by its instance and its name, or null; and its shape:
-    /// bits of a word, words, bytes from a word to the next.
+    /// The storage of a variable that the build script lets tests reach, by its instance and its
+    /// name, or null; and its shape: bits of a word, words, bytes from a word to the next.
     pub variable: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, *mut u32) -> *mut u8,
 }
 
@@ -80,7 +81,8 @@ impl Design {
     /// A design, with its binding if it was compiled.
     ///
     /// # Safety
-    /// The functions must belong to one and the same Verilated model, whose ports are these, in this order.
+    /// The functions must belong to one and the same Verilated model, whose ports are these, in
+    /// this order.
     pub const unsafe fn new(
         name: &'static str,
         top: &'static str,
@@ -126,7 +128,8 @@ impl Design {
         self.ports.iter().find(|port| port.name == name)
     }
 
-    /// The port of a bus that is called by the prefix and the name, with or without `_i` or `_o` after it, if there is one.
+    /// The port of a bus that is called by the prefix and the name, with or without `_i` or `_o`
+    /// after it, if there is one.
     pub fn find_bus_port(&self, prefix: &str, name: &str) -> Option<&'static Port> {
         ["_i", "_o", ""].iter().find_map(|suffix| self.port(&format!("{prefix}{name}{suffix}")))
     }

@@ -1,4 +1,5 @@
-//! Verilator's C++ headers, compiled once for all models of a build: of a small model they are most of what the compiler reads.
+//! Verilator's C++ headers, compiled once for all models of a build: of a small model they are most
+//! of what the compiler reads.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::verilator::Verilator;
 
-/// The high words of a wide constant, those from the bit `lsb` on with the highest first, and zeros above them. Verilator's own functions of these names
-/// write the zeros behind the number, over whatever lies there, before its pull request 4556 (5.018).
+/// The high words of a wide constant, those from the bit `lsb` on with the highest first, and zeros
+/// above them. Verilator's own functions of these names write the zeros behind the number, over
+/// whatever lies there, before its pull request 4556 (5.018).
 const CONSTANTS: &str = "
 template <typename... Words>
 static inline WDataOutP hearith_high_words(int bits, int lsb, WDataOutP number, Words... words) {
@@ -27,7 +29,8 @@ static inline WDataOutP hearith_high_words(int bits, int lsb, WDataOutP number, 
 #define VL_CONSTHI_W_8X hearith_high_words
 ";
 
-/// How models are compiled at a level of optimisation, 0 to 3; what is compiled beforehand serves only what has the same flags.
+/// How models are compiled at a level of optimisation, 0 to 3; what is compiled beforehand serves
+/// only what has the same flags.
 pub(crate) fn compiler(verilator: &Verilator, level: u32, coverage: bool) -> cc::Build {
     let include = verilator.include();
     let mut compiler = cc::Build::new();
@@ -40,7 +43,8 @@ pub(crate) fn compiler(verilator: &Verilator, level: u32, coverage: bool) -> cc:
     compiler
 }
 
-/// Where the header that every model of a level begins with lies, in a directory of the build's own.
+/// Where the header that every model of a level begins with lies, in a directory of the build's
+/// own.
 pub(crate) fn header(verilator: &Verilator, directory: &Path, level: u32, coverage: bool) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     (verilator.version(), level, coverage, include_str!("headers.rs")).hash(&mut hasher);

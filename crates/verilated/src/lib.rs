@@ -1,22 +1,23 @@
 //! SystemVerilog designs as Rust values.
 //!
-//! A build script names designs (`build::Build`, feature `build`): a top module, its parameters, the directories of its sources.
-//! [Verilator](https://verilator.org) turns each into a C++ model, which is compiled into a static library and linked in. The
-//! crate then says
+//! A build script names designs (`build::Build`, feature `build`): a top module, its parameters,
+//! the directories of its sources. [Verilator](https://verilator.org) turns each into a C++ model,
+//! which is compiled into a static library and linked in. The crate then says
 //!
 //! ```ignore
 //! hearith_verilated::designs!();
 //! ```
 //!
-//! and has a [`Design`] for every name, from which it makes [`Model`]s: ports by name as bit vectors, evaluation, clock.
-//! [`bench::Bench`] drives a model's valid/ready streams with random back-pressure and counts cycles.
+//! and has a [`Design`] for every name, from which it makes [`Model`]s: ports by name as bit
+//! vectors, evaluation, clock. [`bench::Bench`] drives a model's valid/ready streams with random
+//! back-pressure and counts cycles.
 //!
-//! Without Verilator everything still builds; a design then has no model and says so ([`Design::is_available`]), and
-//! the configuration `verilator` is not set:
+//! Without Verilator everything still builds; a design then has no model and says so
+//! ([`Design::is_available`]), and the configuration `verilator` is not set:
 //! `#[cfg_attr(not(verilator), ignore = "needs Verilator")]`.
 //!
-//! Values are slices of 64-bit limbs, least significant first. The storage of Verilator's ports is read as bytes, so the
-//! host must be little-endian.
+//! Values are slices of 64-bit limbs, least significant first. The storage of Verilator's ports is
+//! read as bytes, so the host must be little-endian.
 
 #[cfg(target_endian = "big")]
 compile_error!("the ports of a model are read as little-endian bytes");

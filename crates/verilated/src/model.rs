@@ -14,8 +14,9 @@ use crate::design::{Binding, Design, Direction, Port};
 
 /// A model of a design: ports to set and get, evaluation.
 ///
-/// Ports are named; `name[3]` is one bit of a port, `name[15:8]` some of its bits. A name that the design does not have, bits that
-/// the port does not have, the wrong direction, or a value that is too wide is a mistake of the caller and panics.
+/// Ports are named; `name[3]` is one bit of a port, `name[15:8]` some of its bits. A name that the
+/// design does not have, bits that the port does not have, the wrong direction, or a value that is
+/// too wide is a mistake of the caller and panics.
 pub struct Model {
     design: &'static Design,
     binding: &'static Binding,
@@ -85,7 +86,8 @@ impl Model {
         // SAFETY: the binding is the design's (contract of `Design::new`).
         let instance = NonNull::new(unsafe { (binding.new)() }).expect("out of memory");
         let count = design.ports().len() as u32;
-        // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the model.
+        // SAFETY: likewise; the numbers are those of the design's ports, which live as long as the
+        // model.
         let port = |index| NonNull::new(unsafe { (binding.port)(instance.as_ptr(), index) }).expect("a port");
         let storage = (0..count).map(port).collect();
         let mut model = Self { design, binding, instance, storage, parts: RefCell::default(), waves: None };
@@ -183,11 +185,12 @@ impl Model {
         }
     }
 
-    /// Writes waveforms into a file in the FST format, from now on until the model is dropped: every evaluation is a unit of time, so
-    /// that a clock cycle has two. With `HEARITH_WAVES` every model does so from its beginning.
+    /// Writes waveforms into a file in the FST format, from now on until the model is dropped:
+    /// every evaluation is a unit of time, so that a clock cycle has two. With `HEARITH_WAVES`
+    /// every model does so from its beginning.
     ///
-    /// False if it writes a file already, if the file cannot be made, or if the model was built to write none: neither with `HEARITH_WAVES`
-    /// nor by `Design::waves` in the build script.
+    /// False if it writes a file already, if the file cannot be made, or if the model was built to
+    /// write none: neither with `HEARITH_WAVES` nor by `Design::waves` in the build script.
     pub fn record(&mut self, path: &Path) -> bool {
         let Ok(path) = CString::new(path.to_string_lossy().as_bytes()) else { return false };
         // SAFETY: as in `eval`; the path ends in a zero byte.
@@ -287,7 +290,8 @@ impl Model {
         format!("{}-{}-{number}.{extension}", self.design.name(), std::process::id())
     }
 
-    /// Writes coverage, if the model counts it, into the directory that `HEARITH_RTL_COVERAGE` names.
+    /// Writes coverage, if the model counts it, into the directory that `HEARITH_RTL_COVERAGE`
+    /// names.
     fn save_coverage(&self) {
         let Some(directory) = env::var_os("HEARITH_RTL_COVERAGE") else { return };
         let path = Path::new(&directory).join(self.file_name("dat"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes two numbers into a memory, multiplies them and reads the product; all are from rtl/sim/vectors.py.
+// Writes two numbers into a memory, multiplies them and reads the product; all are from
+// rtl/sim/vectors.py.
 module bench (
     input logic clk_i
 );

@@ -1,6 +1,8 @@
-//! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits, and a vote for n of 2048: votes enter over a serial line, ballots cross the peripheral interface, and the
-//! totals come out right, over wires with noise, with resets and power failures at random. Ciphertexts, products and totals are compared with GMP, and what the boards
-//! make is put into the record of an election, which is verified as everybody would.
+//! The two boards of the ballot machine together (`rtl/election`), for n of 256 bits, and a vote
+//! for n of 2048: votes enter over a serial line, ballots cross the peripheral interface, and the
+//! totals come out right, over wires with noise, with resets and power failures at random.
+//! Ciphertexts, products and totals are compared with GMP, and what the boards make is put into the
+//! record of an election, which is verified as everybody would.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -360,7 +362,8 @@ impl Machine {
         Booth::new(form, id, voter, contest)
     }
 
-    /// The board's answer to a vote or a decision, once it is whole, within so many cycles for each of its messages.
+    /// The board's answer to a vote or a decision, once it is whole, within so many cycles for each
+    /// of its messages.
     fn answer(&mut self, booth: &mut Booth, limit: u64) -> Option<Answer> {
         let mut left = limit;
         while left > 0 {
@@ -398,7 +401,8 @@ impl Machine {
         panic!("the encryptor board says nothing");
     }
 
-    /// What the board says to a vote that it must not take; what it says to others before it is let pass.
+    /// What the board says to a vote that it must not take; what it says to others before it is let
+    /// pass.
     fn refusal(&mut self, mut booth: Booth, choices: &[u32]) -> Refusal {
         loop {
             match self.vote(&mut booth, choices) {
@@ -439,7 +443,8 @@ impl Machine {
         panic!("{:?} and not {ballots} ballots were counted", self.office(&[0]));
     }
 
-    /// What the office is told of a mark: its product, the product raised to the key's exponent, or the opening.
+    /// What the office is told of a mark: its product, the product raised to the key's exponent, or
+    /// the opening.
     fn told(&mut self, order: u32, contest: usize, mark: usize) -> Integer {
         let question = [order, contest as u32, mark as u32];
         let answer = self.office(&question);
@@ -486,7 +491,8 @@ impl Line for OfficeLine {
     }
 }
 
-/// A ballot that is opened is what the receipt said, encrypts what the voter chose, and goes into the record as challenged.
+/// A ballot that is opened is what the receipt said, encrypts what the voter chose, and goes into
+/// the record as challenged.
 fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
     let mut booth = machine.booth(12, voter as u32, 0);
     let sealed = machine.seal(&mut booth, &[1]);
@@ -516,7 +522,8 @@ fn declined<T>(answer: Result<T, Error>) -> Decline {
     }
 }
 
-/// The tally's decryption by three trustees of five, each with a board of their own: an election by approval, whose record holds.
+/// The tally's decryption by three trustees of five, each with a board of their own: an election by
+/// approval, whose record holds.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn boards_of_three_trustees_of_five_decrypt_a_tally() {
@@ -573,7 +580,8 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     for words in [&[9, 0, 0][..], &[5, 0], &[7, 0], &[5, 0, 0, 0]] {
         assert_eq!(machine.borrow_mut().office(words), [3, 1]);
     }
-    // Without noise there is no proof: where it fails while the first numbers are drawn, which go, and afterwards.
+    // Without noise there is no proof: where it fails while the first numbers are drawn, which go,
+    // and afterwards.
     tally.load(&trustees[4].exponent_be()).unwrap();
     machine.borrow_mut().tally.terminal.say(&[5, 0, 0]);
     let draws = |machine: &Machine| machine.tally.bench.model.peek("u_share.rho_q", 0).iter().any(|&limb| limb != 0);
@@ -614,7 +622,8 @@ impl Counting {
     }
 }
 
-/// What is no ballot, or has no place, is dropped, and a ballot that comes again counts once: until the table is full.
+/// What is no ballot, or has no place, is dropped, and a ballot that comes again counts once: until
+/// the table is full.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_tally_board_drops_what_it_cannot_count() {
@@ -689,7 +698,8 @@ fn units_that_differ_encrypt_nothing() {
         machine.encryptor.terminal.hear()
     });
     assert_eq!(part.map(|words| (words[0], words.len())), Some((5, 2 + machine.key.bytes() / 2)));
-    // Units differ in a power of its proof, while nothing comes from the terminal: the mark's opening goes at once, and the refusal comes when that part was taken.
+    // Units differ in a power of its proof, while nothing comes from the terminal: the mark's
+    // opening goes at once, and the refusal comes when that part was taken.
     let wire = machine.encryptor.wires[0].clone();
     machine.encryptor.wires[0].cut();
     turn_over(&mut machine, 3);
@@ -705,8 +715,9 @@ fn units_that_differ_encrypt_nothing() {
     assert_eq!(machine.answer(&mut vote, 2_000_000), Some(Answer::Refused(Refusal::Unequal)));
 }
 
-/// A contest of fewer marks than the board has: those that it does not have are no part of its sum. The terminal is slow to take a part of the first proof, and has it while the board
-/// says it again: the next one waits for that.
+/// A contest of fewer marks than the board has: those that it does not have are no part of its sum.
+/// The terminal is slow to take a part of the first proof, and has it while the board says it
+/// again: the next one waits for that.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_contest_may_have_fewer_marks_than_the_board() {
@@ -719,7 +730,8 @@ fn a_contest_may_have_fewer_marks_than_the_board() {
     let mut booth = machine.booth(2, 0, 0);
     assert_eq!(machine.vote_begins(&mut booth, &[0]), Answer::Part);
     machine.encryptor.terminal.set_pressure(Pressure::Stalled);
-    // The proof takes longer than the time after which a message is said again: it is said, and again.
+    // The proof takes longer than the time after which a message is said again: it is said, and
+    // again.
     let timeout = u64::from(SMALL.encryptor.parameter("Timeout"));
     for _ in 0..2 {
         let mut quiet = 0;
@@ -747,14 +759,16 @@ fn a_contest_may_have_fewer_marks_than_the_board() {
     record_holds(&mut office, &[vec![1]]);
 }
 
-/// What befalls a machine: the part of all bits that is wrong, one of several at a time, and resets, within so many cycles each.
+/// What befalls a machine: the part of all bits that is wrong, one of several at a time, and
+/// resets, within so many cycles each.
 #[derive(Clone, Copy)]
 struct Trouble {
     rates: &'static [f64],
     every: u64,
 }
 
-/// A vote up to its place in the log, on a machine whose boards are reset, or lose their power, at any time: a terminal that gets no answer begins again.
+/// A vote up to its place in the log, on a machine whose boards are reset, or lose their power, at
+/// any time: a terminal that gets no answer begins again.
 fn persist(
     machine: &mut Machine,
     random: &mut Random,
@@ -815,7 +829,8 @@ fn record_holds(office: &mut Office, votes: &[Vec<u64>]) {
     assert_eq!(report.result().map(|result| &result.contests[..]), Some(votes));
 }
 
-/// An election over noisy wires, with resets, whose number it gives: what the terminals have of it, and the tally board, makes a record that holds.
+/// An election over noisy wires, with resets, whose number it gives: what the terminals have of it,
+/// and the tally board, makes a record that holds.
 fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) -> u32 {
     let (ways, voters) = (machine.ways.clone(), office.voters.len());
     let mut random = Random::new(seed);
@@ -876,7 +891,8 @@ fn loses_what_is_spoilt(machine: &mut Machine, ballots: u32) {
     assert_eq!(machine.office(&[0]), [0, ballots - 1]);
 }
 
-/// A source that is stuck: the machine drops the ballot that is under way, refuses to encrypt another one, and says so.
+/// A source that is stuck: the machine drops the ballot that is under way, refuses to encrypt
+/// another one, and says so.
 fn refuses_without_noise(machine: &mut Machine, voter: u32) {
     let mut late = machine.booth(90_000, voter, 0);
     loop {
@@ -905,7 +921,8 @@ fn an_election_survives_resets_and_noise_and_its_record_holds() {
 fn votes_are_refused_challenged_and_counted() {
     let mut machine = Machine::new(&SMALL, 1, 1e-5, &[ONE_OR_NONE]);
     let mut office = machine.set_up(2);
-    // A voter that there is not, a candidate that there is not, one twice, too many, a contest that there is not.
+    // A voter that there is not, a candidate that there is not, one twice, too many, a contest that
+    // there is not.
     let wrong: [(u32, u16, &[u32], Refusal); 5] = [
         (1000, 0, &[0], Refusal::UnknownVoter),
         (1, 0, &[2], Refusal::OutOfRange),
@@ -922,7 +939,8 @@ fn votes_are_refused_challenged_and_counted() {
     holds(machine, office, Trouble { rates: &[1e-5], every: 2_000_000 }, 3);
 }
 
-/// A ballot that is neither cast nor challenged, and one that the memory does not keep, are refused, and not counted.
+/// A ballot that is neither cast nor challenged, and one that the memory does not keep, are
+/// refused, and not counted.
 fn dropped(machine: &mut Machine) {
     let mut booth = machine.booth(9, 1, 0);
     for (keeps, refusal) in [(true, Refusal::BadForm), (false, Refusal::NotStored)] {
@@ -974,7 +992,8 @@ fn votes_at_real_size() {
 #[test]
 #[ignore = "a long test: minutes of simulation"]
 fn elections_survive_resets_and_noise_and_their_records_hold() {
-    // At one of a hundred a part of a ballot never comes through, at one of a thousand one of ten does. Where there are few votes, resets come sooner.
+    // At one of a hundred a part of a ballot never comes through, at one of a thousand one of ten
+    // does. Where there are few votes, resets come sooner.
     let cases: [(u64, Trouble, &[Way], usize); 5] = [
         (8, Trouble { rates: &[1e-6], every: 2_000_000 }, &[ONE, ANY, ONE_OR_NONE], 4),
         (9, Trouble { rates: &[1e-4], every: 2_000_000 }, &[ONE, ANY, ONE_OR_NONE], 4),

@@ -1,5 +1,6 @@
-//! Numbers as streams of blocks against GMP: all numbers at tiny widths, corners and random ones of any length, the paper's 4096 bits; every cycle counted, back-pressure at
-//! every port, and that no number shows in the cycles.
+//! Numbers as streams of blocks against GMP: all numbers at tiny widths, corners and random ones of
+//! any length, the paper's 4096 bits; every cycle counted, back-pressure at every port, and that no
+//! number shows in the cycles.
 
 use crate::golden::{below, limbs, number, odd, power};
 use crate::idle::{self, Operation};
@@ -45,7 +46,8 @@ struct Given {
 const EAGER: Pressure = Pressure::None;
 
 impl Module {
-    /// Sends numbers in by each port, under its pressure, and takes so many results under the last one's.
+    /// Sends numbers in by each port, under its pressure, and takes so many results under the last
+    /// one's.
     fn pass(&self, inputs: &[(&str, u64)], numbers: &[Vec<Blocks>], count: usize, sides: &[Pressure]) -> Passage {
         let mut bench = Bench::new(self.design.model(), 3);
         for (port, value) in inputs {
@@ -313,7 +315,8 @@ fn a_constant_comes_again_and_again() {
     }
 }
 
-/// Sums of some numbers of any length, the sum's own and beyond, begun anew after each that is given.
+/// Sums of some numbers of any length, the sum's own and beyond, begun anew after each that is
+/// given.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn running_sums() {
@@ -370,7 +373,8 @@ fn product(bits: u32, blocks: u32, a: &Integer, b: &Integer) -> Integer {
     a * b
 }
 
-/// Products of numbers of any length, and at full length the first block after `latency` cycles, the last one and the next operands after `columns` more.
+/// Products of numbers of any length, and at full length the first block after `latency` cycles,
+/// the last one and the next operands after `columns` more.
 fn check_products(
     module: &Module,
     [blocks, kept]: [u32; 2],
@@ -540,7 +544,8 @@ fn wide_reductions() {
     }
 }
 
-/// The divider's constants for numbers of `width` bits: the multiplier, whether it is added once more, and the shift.
+/// The divider's constants for numbers of `width` bits: the multiplier, whether it is added once
+/// more, and the shift.
 fn magic(d: &Integer, width: u32) -> (Integer, bool, u32) {
     let shift = width + d.significant_bits() - 1;
     let (m, rest) = power(shift).div_rem(d.clone());
@@ -591,7 +596,8 @@ fn wide_quotients() {
     }
 }
 
-/// `x^e f mod N` for all `x` and `f`, one after the other; the passage of the first exponent, nobody waiting.
+/// `x^e f mod N` for all `x` and `f`, one after the other; the passage of the first exponent,
+/// nobody waiting.
 fn check_powers(
     design: &'static Design,
     bits: u32,
@@ -632,7 +638,8 @@ fn powers_of_small_numbers() {
     }
 }
 
-/// Exponents of 32 and 64 bits modulo numbers of 4096: as many cycles for each of them, whatever the bits.
+/// Exponents of 32 and 64 bits modulo numbers of 4096: as many cycles for each of them, whatever
+/// the bits.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_powers() {
@@ -661,7 +668,8 @@ fn wide_power_with_an_exponent_of_2048_bits() {
     assert_eq!(cycles, Shape::of_4096_bits(4).power(2048));
 }
 
-/// Ciphertexts, in the same cycles and by as many products whatever vote and randomness: of a key of 256 bits, and of the shortest that there is, a block.
+/// Ciphertexts, in the same cycles and by as many products whatever vote and randomness: of a key
+/// of 256 bits, and of the shortest that there is, a block.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn encryptions() {

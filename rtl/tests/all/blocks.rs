@@ -1,4 +1,5 @@
-//! Rows of block products against GMP: all that a row can be at tiny sizes, corner and random blocks for the paper's moduli; every cycle counted.
+//! Rows of block products against GMP: all that a row can be at tiny sizes, corner and random
+//! blocks for the paper's moduli; every cycle counted.
 
 use crate::golden::{below, limbs, number, power};
 use hearith_rtl as rtl;
@@ -68,7 +69,8 @@ impl Rows {
         (row.blocks.len() + 1) * self.half
     }
 
-    /// Checks rows at full speed, the first word `latency` cycles after the first block and none of the next ones later than it must be, and under pressure from all sides.
+    /// Checks rows at full speed, the first word `latency` cycles after the first block and none of
+    /// the next ones later than it must be, and under pressure from all sides.
     fn check(&self, rows: &[Row], latency: u64) {
         let (results, taken, given) = self.pass(rows, 1, [Pressure::None; 3]);
         for (row, result) in rows.iter().zip(&results) {
@@ -141,7 +143,8 @@ fn products(design: &'static Design, latency: u64, count: usize) {
                 _ => below(&mut random, &power(bits)),
             };
             let (x, y) = (some(block, kind), some(block * blocks, kind / 4));
-            // x y plus what is as long as y never has more bits than both together; plus less than x at the top.
+            // x y plus what is as long as y never has more bits than both together; plus less than
+            // x at the top.
             let addend = some(block * blocks, kind / 2);
             let expected = Integer::from(&x * &y) + &addend;
             let part = |at| Integer::from(&y >> (at * block)) & &most;
@@ -158,7 +161,8 @@ fn rows_of_small_blocks() {
     products(&rtl::BLOCKS_8_4, 2 * 3 * 4 + 7 + 1 + 1, 200);
 }
 
-/// That of 2^32 + 1 as the paper's Table 3 has it; those of 64 bits, whose models would take long to compile, with fewer and longer digits.
+/// That of 2^32 + 1 as the paper's Table 3 has it; those of 64 bits, whose models would take long
+/// to compile, with fewer and longer digits.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_rows_of_the_papers_moduli() {

@@ -23,7 +23,8 @@ fn packet(bench: &mut Bench, width: usize, count: u64, length: usize, partial: u
     beats
 }
 
-/// Packets pass unchanged, but for those in which bytes are missing: none of them has the length that its header says.
+/// Packets pass unchanged, but for those in which bytes are missing: none of them has the length
+/// that its header says.
 fn keeps(design: &'static Design, width: usize, beats: usize) {
     let pressures = [Pressure::None, Pressure::Random(180), Pressure::Random(40)];
     for (round, (before, after)) in (0..).zip(pressures.into_iter().flat_map(|one| pressures.map(|other| (one, other))))
@@ -72,7 +73,8 @@ fn packets_with_missing_bytes_get_the_wrong_length() {
     keeps(&PACKET_KEEP_128X2, 128, 2);
 }
 
-/// Runs the self-test with a fault in one step, or none (127): whether it passed, and at which step it stopped.
+/// Runs the self-test with a fault in one step, or none (127): whether it passed, and at which step
+/// it stopped.
 fn self_test(fault: u64) -> (bool, u64) {
     let mut model: Model = SELF_TEST.model();
     model.set("fault_i", fault);

@@ -1,4 +1,5 @@
-//! The bench's own models of buses: they pass what keeps the rules, whatever the pressure, and catch what breaks one.
+//! The bench's own models of buses: they pass what keeps the rules, whatever the pressure, and
+//! catch what breaks one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -256,7 +257,8 @@ fn latency_and_bandwidth_are_what_was_set() {
     let base = time(MemorySettings::default());
     // A cycle for each beat each way, and the hand-overs.
     assert!((128..140).contains(&base), "{base}");
-    // The design looks for the response to its write a cycle late: one of two cycles of latency is not seen.
+    // The design looks for the response to its write a cycle late: one of two cycles of latency is
+    // not seen.
     for latency in [2, 10, 100] {
         assert_eq!(time(MemorySettings { latency, ..Default::default() }), base + 2 * (latency - 1) - 1);
     }

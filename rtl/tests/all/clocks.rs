@@ -1,4 +1,5 @@
-//! Blocks between two clocks: every item and every event once, in order, whatever the clocks' ratio and phase.
+//! Blocks between two clocks: every item and every event once, in order, whatever the clocks' ratio
+//! and phase.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,8 @@ struct Clocks {
     next: [u64; 2],
 }
 
-/// Periods of the clock of the source and that of the taker; and a prime near 100, so that every phase comes up.
+/// Periods of the clock of the source and that of the taker; and a prime near 100, so that every
+/// phase comes up.
 const PERIODS: [[u64; 2]; 7] = [[100, 100], [97, 100], [100, 97], [100, 31], [31, 100], [100, 913], [913, 100]];
 
 impl Clocks {
@@ -48,7 +50,8 @@ fn acts(random: &mut Random, share: u64) -> bool {
     random.below(256) < share
 }
 
-/// Sends `items` and gives the times at which they came out; the stream contract is checked at the exit.
+/// Sends `items` and gives the times at which they came out; the stream contract is checked at the
+/// exit.
 fn cross(model: &mut Model, clocks: &mut Clocks, random: &mut Random, items: &[u64], shares: [u64; 2]) -> Vec<u64> {
     let (mut sent, mut offering, mut ready) = (0, false, false);
     let (mut received, mut times) = (Vec::new(), Vec::new());
@@ -157,7 +160,8 @@ fn a_deep_crossing_passes_an_item_a_cycle() {
         let start = clocks.next[0];
         let times = cross(&mut model, &mut clocks, &mut random, &items, [256, 256]);
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] == 100), "{times:?}");
-        // Decided at `start`, taken an edge later, on offer after Stages + 1 or + 2 edges of the other clock.
+        // Decided at `start`, taken an edge later, on offer after Stages + 1 or + 2 edges of the
+        // other clock.
         let latency = (times[0] - start - 100) / 100;
         assert!((stages + 1..=stages + 2).contains(&latency), "{latency}");
     }
@@ -183,7 +187,8 @@ fn every_event_crosses_once() {
                 let now = clocks.next[0].min(clocks.next[1]);
                 if taker && model.bit("pulse_o") {
                     let taken: u64 = under_way.pop_front().expect("an event that was sent");
-                    // Two or three flip-flops of the other clock, and the cycle in which it is seen.
+                    // Two or three flip-flops of the other clock, and the cycle in which it is
+                    // seen.
                     let edges = (now - taken).div_ceil(periods[1]);
                     assert!((3..=5).contains(&edges), "{edges} edges");
                     last = now;

@@ -1,4 +1,5 @@
-//! Dividers against GMP: every dividend and divisor at tiny widths, corner and random values at full width.
+//! Dividers against GMP: every dividend and divisor at tiny widths, corner and random values at
+//! full width.
 
 use crate::golden::{Core, below, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -84,7 +85,8 @@ fn wide_restoring_divisions() {
     let mut random = Random::new(2);
     for divisor in [power(512) - 1u32, power(511), odd(&mut random, 512), odd(&mut random, 200), power(160)] {
         let bound: Integer = divisor.clone() << 564;
-        // The last also where limbs of the dividend equal those of the divisor, so that borrows run through.
+        // The last also where limbs of the dividend equal those of the divisor, so that borrows run
+        // through.
         let items: Vec<Vec<Integer>> = [Integer::new(), bound.clone() - 1u32, divisor.clone(), divisor.clone() - 1u32]
             .into_iter()
             .chain((0..5).map(|_| below(&mut random, &bound)))

@@ -1,5 +1,5 @@
-//! Dual lanes against GMP: halves of Paillier decryptions, for several primes and for ciphertexts at the ends of their range; time and
-//! number of products the same for all.
+//! Dual lanes against GMP: halves of Paillier decryptions, for several primes and for ciphertexts
+//! at the ends of their range; time and number of products the same for all.
 
 use crate::golden::{limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -81,7 +81,8 @@ impl Lane {
         ]
     }
 
-    /// A ciphertext as the lanes take it: quarters, the highest first, each from its lowest digit on.
+    /// A ciphertext as the lanes take it: quarters, the highest first, each from its lowest digit
+    /// on.
     fn digits(&self, ciphertext: &Integer) -> Vec<Vec<u64>> {
         let (half, w) = (self.half, self.w);
         let quarter = |index: u32| Integer::from(ciphertext >> (half * index)).keep_bits(half);
@@ -194,7 +195,8 @@ fn halves_of_decryptions() {
     }
 }
 
-/// Exponents of every number of windows: powers that are 1 modulo the prime, and others, which are said to be foreign.
+/// Exponents of every number of windows: powers that are 1 modulo the prime, and others, which are
+/// said to be foreign.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_exponents_and_foreign_ciphertexts() {
@@ -204,7 +206,8 @@ fn short_exponents_and_foreign_ciphertexts() {
     for (exponent, bits) in [(2, 2), (6, 4), (10, 8), (70, 8), (2310, 12), (6270, 16), (43_890, 16), (6, 20)] {
         let lane = Lane::with(&prime, (Integer::from(exponent), bits), 40, 4, 2);
         let root = |ciphertext: Integer| {
-            // An element whose order modulo the prime divides the exponent, times an element of the order of the prime.
+            // An element whose order modulo the prime divides the exponent, times an element of the
+            // order of the prime.
             let square = prime.clone() * &prime;
             let cofactor = Integer::from(43_890 / exponent) * &prime;
             let unit = ciphertext.pow_mod(&cofactor, &square).expect("not negative");

@@ -1,5 +1,5 @@
-//! Encryptions in dual numbers against GMP, two votes at a time: by r^n and by a comb, under back-pressure; the cycle in which each product begins, which neither votes nor
-//! randomness move.
+//! Encryptions in dual numbers against GMP, two votes at a time: by r^n and by a comb, under
+//! back-pressure; the cycle in which each product begins, which neither votes nor randomness move.
 
 use crate::golden::{below, number, odd, power};
 use hearith_golden::block_streams::Dual;
@@ -76,7 +76,8 @@ impl Key {
     }
 }
 
-/// The ciphertexts of votes with their randomness, and the cycles after the first number in which products began and the last block came.
+/// The ciphertexts of votes with their randomness, and the cycles after the first number in which
+/// products began and the last block came.
 fn encrypt(
     design: &'static Design,
     key: &Key,
@@ -126,7 +127,8 @@ fn encrypt(
     (ciphertexts.collect(), cycles)
 }
 
-/// Checks pairs of votes, at full speed and under pressure; when products of the first pair began, and its last block came.
+/// Checks pairs of votes, at full speed and under pressure; when products of the first pair began,
+/// and its last block came.
 fn check(design: &'static Design, key: &Key, votes: &[(Integer, Integer)], base: Option<&Integer>) -> Vec<u64> {
     let expected: Vec<Integer> = votes
         .iter()
@@ -150,7 +152,8 @@ fn check(design: &'static Design, key: &Key, votes: &[(Integer, Integer)], base:
     cycles
 }
 
-/// Both votes' products follow each other without a gap: so many rounds, from the one that begins as number `opening`, of so many squares and a product.
+/// Both votes' products follow each other without a gap: so many rounds, from the one that begins
+/// as number `opening`, of so many squares and a product.
 fn check_rounds(cycles: &[u64], opening: usize, rounds: usize, squares: usize) {
     let operations = 2 * (squares + 1);
     let begins = &cycles[opening..=opening + rounds * operations];

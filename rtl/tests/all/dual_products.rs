@@ -1,6 +1,6 @@
-//! Products of dual numbers against GMP: operands at the ends of their range and random ones for many moduli, the way in and the way out, powers; the co-processor's
-//! multiplier, which has the way out in it;
-//! cycles, back-pressure, and that no number shows in them.
+//! Products of dual numbers against GMP: operands at the ends of their range and random ones for
+//! many moduli, the way in and the way out, powers; the co-processor's multiplier, which has the
+//! way out in it; cycles, back-pressure, and that no number shows in them.
 
 use crate::golden::{below, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -104,7 +104,8 @@ impl Row {
         vec![enter.into(), square.into(), a, b]
     }
 
-    /// Sends work through the core; for each what was given, when its operands were taken and when it was given.
+    /// Sends work through the core; for each what was given, when its operands were taken and when
+    /// it was given.
     fn run(&self, design: &'static Design, works: &[Work], pressures: [Pressure; 2]) -> Vec<(Dual, u64, u64)> {
         let mut bench = Bench::new(design.model(), 5);
         let source = bench.source("in_valid_i", "in_ready_o", &["enter_i", "square_i", "a_i", "b_i"]);
@@ -151,7 +152,8 @@ impl Row {
         (v + Integer::from(high * &self.modulus)).modulo(&square)
     }
 
-    /// `x^e (1 + m n) mod n^2` by squares and products, one after the other: `(u, m)` on the way out is `u (1 + m n)`.
+    /// `x^e (1 + m n) mod n^2` by squares and products, one after the other: `(u, m)` on the way
+    /// out is `u (1 + m n)`.
     fn power(&self, design: &'static Design, x: &Integer, exponent: u32, message: &Integer) -> Integer {
         let one = |work: Work| self.run(design, &[work], [Pressure::None; 2]).remove(0).0;
         let cube = self.dual(&Integer::from(&self.r * &self.r).square().div_exact(&self.r));
@@ -254,7 +256,8 @@ fn check_jobs<const ROWS: usize>(rows: [(&'static Design, u32, [u32; 2]); ROWS])
     }
 }
 
-/// With half the multipliers every cycle is two: the same results, squares every four jobs' cycles, products every six.
+/// With half the multipliers every cycle is two: the same results, squares every four jobs' cycles,
+/// products every six.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn folded_products_take_twice_as_long() {
@@ -290,7 +293,8 @@ fn numbers_do_not_show_in_the_activity() {
     assert!(operands.windows(2).all(|pair| activity(&pair[0], &pair[1]) == reference));
 }
 
-/// A multiplier of the co-processor: products, squares and numbers on their way in or out, with operands at the ends of their range, overtake each other.
+/// A multiplier of the co-processor: products, squares and numbers on their way in or out, with
+/// operands at the ends of their range, overtake each other.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn plain_numbers_come_out_of_the_coprocessors_multiplier() {

@@ -1,5 +1,5 @@
-//! The elements of a DGHV key, made from its seed: AES against its standard's known answers and another implementation, words against the definition
-//! of `hearith-dghv`.
+//! The elements of a DGHV key, made from its seed: AES against its standard's known answers and
+//! another implementation, words against the definition of `hearith-dghv`.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -39,7 +39,8 @@ fn load(bench: &mut Bench, [valid, value]: [&str; 2], key: &[u8; 16]) {
     bench.model.set(value, 0_u64);
 }
 
-/// The standard's example (FIPS 197, appendix B), and the first blocks of SP 800-38A's for counter mode (F.5.1), less their plaintexts.
+/// The standard's example (FIPS 197, appendix B), and the first blocks of SP 800-38A's for counter
+/// mode (F.5.1), less their plaintexts.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn known_answers() {

@@ -1,4 +1,5 @@
-//! The encryptor over the integers against GMP: products, reductions, encryptions of both schemes as `hearith-dghv` computes them, bad input, and what is left behind.
+//! The encryptor over the integers against GMP: products, reductions, encryptions of both schemes
+//! as `hearith-dghv` computes them, bad input, and what is left behind.
 
 use crate::golden::{below, power};
 use crate::words::{
@@ -233,7 +234,8 @@ impl Device {
         self.model.reduction(&lengths, x as u64)
     }
 
-    /// The case with a scratch, which lies behind all else, that has just room for matrices as well.
+    /// The case with a scratch, which lies behind all else, that has just room for matrices as
+    /// well.
     fn with_matrices(&self, mut case: Case) -> Case {
         let matrices = Model::matrices(&self.reduction(&case)) as usize;
         let (words, size) = (case.parts[0].1, case.parts[1].1);
@@ -446,7 +448,8 @@ fn bad_input_gives_an_error_and_no_number() {
         // And it goes on working.
         device.check(&kind(&mut random));
     }
-    // A key whose elements are below zero, with corrections that are longer than they are: of the one kind, or of the other.
+    // A key whose elements are below zero, with corrections that are longer than they are: of the
+    // one kind, or of the other.
     for (quadratic, kind) in [(false, 0), (true, 0), (true, 1)] {
         let lengths = Lengths { correction: TINY.modulus + width, ..TINY };
         let mut case = encryption(&mut random, width, lengths, quadratic);
@@ -507,7 +510,8 @@ impl Device {
         names.map(words)
     }
 
-    /// Steps so many cycles, and notes the most words that it has seen in each memory of transforms.
+    /// Steps so many cycles, and notes the most words that it has seen in each memory of
+    /// transforms.
     fn go_on(&mut self, cycles: u64, most: &mut [usize; TRANSFORMS.len()]) {
         (0..cycles).for_each(|_| self.encryptor.step());
         for (most, left) in most.iter_mut().zip(self.left_in(TRANSFORMS)) {
@@ -591,7 +595,8 @@ fn encryptions_with_words_of_64_bits() {
     }
 }
 
-/// The golden model says how many cycles an encryption takes, so that those of keys too long to simulate follow.
+/// The golden model says how many cycles an encryption takes, so that those of keys too long to
+/// simulate follow.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_follow_the_model() {
@@ -643,7 +648,8 @@ fn reductions_by_transforms() {
     }
 }
 
-/// Only products of two long factors are made so: those of a reduction by CNT, whose quotient is short, are not, and take no matrices.
+/// Only products of two long factors are made so: those of a reduction by CNT, whose quotient is
+/// short, are not, and take no matrices.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_factors_stay_with_blocks() {
@@ -666,13 +672,15 @@ fn short_factors_stay_with_blocks() {
     device.check(&multiplication(&mut random, 64, 50, 60));
 }
 
-/// A scratch that is a word too short for the matrices is refused, and so is one at the end of all addresses.
+/// A scratch that is a word too short for the matrices is refused, and so is one at the end of all
+/// addresses.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn matrices_must_have_their_room() {
     let mut device = Device::new(&rtl::DGHV_ENCRYPTOR_TRANSFORMS, 12, SLOW);
     let mut random = Random::new(16);
-    // Of its two products the second is the longer one, so that the first has been made when that is refused.
+    // Of its two products the second is the longer one, so that the first has been made when that
+    // is refused.
     for (bits, excess) in [(2000, 300), (2000, 2000)] {
         let mut case = device.with_matrices(reduction(&mut random, 64, bits, excess, 6));
         device.check(&case);
@@ -683,7 +691,8 @@ fn matrices_must_have_their_room() {
     device.check(&case);
 }
 
-/// The golden model counts every cycle of a reduction, whatever the numbers are, from where its command is taken to where its scratch is wiped.
+/// The golden model counts every cycle of a reduction, whatever the numbers are, from where its
+/// command is taken to where its scratch is wiped.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_by_transforms_follow_the_model() {
@@ -702,7 +711,8 @@ fn cycles_by_transforms_follow_the_model() {
     }
     // All but the time for the wiping inside, of which the model has a bound.
     assert!(over.iter().all(|&more| more == -126), "{over:?}");
-    // And a whole encryption takes so much less, or more, than with blocks alone, in which the two products wait for their turn.
+    // And a whole encryption takes so much less, or more, than with blocks alone, in which the two
+    // products wait for their turn.
     let mut blocks = Device::new(&rtl::DGHV_ENCRYPTOR_128, 13, AT_ONCE);
     for (modulus, elements, coefficient) in [(2005, 5, 60), (9000, 3, 400), (30_000, 2, 936)] {
         let lengths = Lengths { modulus, elements, coefficient, ..SMALL };

@@ -1,4 +1,5 @@
-//! Folded transforms and their products against their definition and GMP: every item at a tiny width, corner and random values at full width; every cycle counted.
+//! Folded transforms and their products against their definition and GMP: every item at a tiny
+//! width, corner and random values at full width; every cycle counted.
 
 use crate::golden::{below, limbs, number, power};
 use crate::pipe::Pipe;
@@ -44,7 +45,8 @@ fn reversed(number: usize, bits: u32) -> usize {
     number.reverse_bits() >> (usize::BITS - bits)
 }
 
-/// Cycles of a transform of `2^log` items: its memories, its butterflies, its powers of two, its product.
+/// Cycles of a transform of `2^log` items: its memories, its butterflies, its powers of two, its
+/// product.
 fn latency(log: u32) -> usize {
     (1 << log) - 1 + 2 * log as usize + 4 * (log as usize - 2) + 4 + 3 + 4
 }
@@ -78,7 +80,8 @@ fn transforms_and_their_inverses() {
         let results = pipe.pass(&items, 0);
         for (block, result) in blocks.iter().zip(results[start..].chunks(n)) {
             let result: Vec<&Integer> = result.iter().map(|fields| &fields[0]).collect();
-            // The inverse takes what the transform gives: place q is number q with its bits reversed.
+            // The inverse takes what the transform gives: place q is number q with its bits
+            // reversed.
             let (from, to): (Vec<usize>, Vec<usize>) = {
                 let turned = (0..n).map(|q| reversed(q, log)).collect();
                 if inverse { (turned, (0..n).collect()) } else { ((0..n).collect(), turned) }
@@ -157,7 +160,8 @@ struct Products {
 }
 
 impl Products {
-    /// The products of some pairs, when their digits were taken and given; each pair is offered `pause` cycles after the one before has been taken.
+    /// The products of some pairs, when their digits were taken and given; each pair is offered
+    /// `pause` cycles after the one before has been taken.
     fn pass(
         &self,
         pairs: &[[Integer; 2]],

@@ -47,7 +47,9 @@ fn built(design: &Design) -> FourStep {
     }
 }
 
-/// Numbers of so many words, one behind the other from word 3 on, room for the product, and the scratch at the next multiple of a burst; and words in all, one more for what must not be touched.
+/// Numbers of so many words, one behind the other from word 3 on, room for the product, and the
+/// scratch at the next multiple of a burst; and words in all, one more for what must not be
+/// touched.
 fn laid(x: usize, y: usize, z: usize, [rows, columns]: [u32; 2]) -> (Command, usize) {
     let operand = |at, words| Operand { at, words, stride: 0 };
     let z_at = 3 + x + y + 1;
@@ -118,7 +120,8 @@ impl Multiplier {
         (Ending::of(fields[0][0]), fields[1][0])
     }
 
-    /// A product of two numbers; its lowest words are compared, the scratch is zero, and nothing else is touched.
+    /// A product of two numbers; its lowest words are compared, the scratch is zero, and nothing
+    /// else is touched.
     fn check(&mut self, factors: [&Integer; 2], [x, y, z]: [usize; 3], shape: [u32; 2]) {
         let (command, words) = laid(x, y, z, shape);
         assert!(words <= self.words, "{words} words");
@@ -159,7 +162,8 @@ fn room(design: &FourStep, [rows, columns]: [u32; 2]) -> usize {
     ((design.base << (rows + columns)) / design.word) as usize
 }
 
-/// Every shape of 4 to 32 rows and columns, and the longest with the shortest; lengths of every kind, with memories of every kind.
+/// Every shape of 4 to 32 rows and columns, and the longest with the shortest; lengths of every
+/// kind, with memories of every kind.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_of_every_small_shape() {
@@ -176,7 +180,8 @@ fn products_of_every_small_shape() {
     }
 }
 
-/// The largest digits there are, and so the largest coefficients, at every length of rows and columns; and numbers that end in the middle of a tile.
+/// The largest digits there are, and so the largest coefficients, at every length of rows and
+/// columns; and numbers that end in the middle of a tile.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_largest_coefficients() {
@@ -193,7 +198,8 @@ fn the_largest_coefficients() {
     }
 }
 
-/// As it is built for numbers of millions of bits: transforms of up to 2048 points, tiles of 16 columns, digits of 20 bits; a toy key's modulus squared, and the shortest product.
+/// As it is built for numbers of millions of bits: transforms of up to 2048 points, tiles of 16
+/// columns, digits of 20 bits; a toy key's modulus squared, and the shortest product.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn products_as_built() {
@@ -204,7 +210,8 @@ fn products_as_built() {
     multiplier.check([&ones, &ones], [2500, 2500, 5000], [shape.rows as u32, shape.columns as u32]);
 }
 
-/// Commands whose lengths make no sense are answered so, and nothing is written; those for zeros write them.
+/// Commands whose lengths make no sense are answered so, and nothing is written; those for zeros
+/// write them.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn bad_lengths_are_refused() {
@@ -244,7 +251,8 @@ fn bad_lengths_are_refused() {
     assert!((0..now.len()).all(|at| now[at] == if scratch.contains(&at) { 0 } else { before[at] }));
 }
 
-/// Memories and registers inside, by their instances; not the other factor's, which is `w^0` at rest.
+/// Memories and registers inside, by their instances; not the other factor's, which is `w^0` at
+/// rest.
 const MEMORIES: [&str; 9] = [
     "u_product.gen_tile[0].u_tile.word_q",
     "u_product.gen_tile[1].u_tile.word_q",
@@ -306,7 +314,8 @@ fn nothing_is_left_behind() {
     assert!(most.iter().all(|&words| words > 0), "there was something to wipe everywhere: {most:?}");
 }
 
-/// Memory that is late, refuses or breaks the protocol ends a product with its code, and everything until reset.
+/// Memory that is late, refuses or breaks the protocol ends a product with its code, and everything
+/// until reset.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_memory_that_fails_ends_all() {
@@ -373,7 +382,8 @@ impl Alone {
         Self { bench, memory, random: Random::new(13) }
     }
 
-    /// A product of some numbers of so many words: it is compared, and the words that are moved are counted. Its cycles.
+    /// A product of some numbers of so many words: it is compared, and the words that are moved are
+    /// counted. Its cycles.
     fn check(&mut self, [x, y, z]: [usize; 3], shape: [u32; 2]) -> u64 {
         let (command, _) = laid(x, y, z, shape);
         let factors = [x, y].map(|words| some(&mut self.random, words));
@@ -404,7 +414,8 @@ impl Alone {
     }
 }
 
-/// Cycles of the unit alone, for a memory that answers at once, and the words it moves, by the golden model; from there on follow those of numbers too long to simulate.
+/// Cycles of the unit alone, for a memory that answers at once, and the words it moves, by the
+/// golden model; from there on follow those of numbers too long to simulate.
 fn counted(design: &'static Design, words: usize, shapes: &[[u32; 2]]) {
     let model = built(design);
     let mut unit = Alone::new(design, words, 3, AT_ONCE);
@@ -424,7 +435,8 @@ fn cycles_and_words_by_the_golden_model() {
     counted(&rtl::FOUR_STEP_2048, 50_000, &[[6, 6], [6, 7], [7, 6], [7, 7]]);
 }
 
-/// A memory that is late, and so slow to take requests and words that everything inside has to wait for it.
+/// A memory that is late, and so slow to take requests and words that everything inside has to wait
+/// for it.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_slow_memory_takes_nothing_but_time() {

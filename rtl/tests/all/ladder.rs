@@ -1,5 +1,5 @@
-//! Ladder segments against GMP: every exponent at a tiny width, segments in a chain, full width; the same cycles and the
-//! same multiplications whatever the exponent.
+//! Ladder segments against GMP: every exponent at a tiny width, segments in a chain, full width;
+//! the same cycles and the same multiplications whatever the exponent.
 
 use crate::golden::{Core, Montgomery, below, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -24,7 +24,8 @@ fn power_in_form(form: &Montgomery, base: &Integer, exponent: &Integer) -> Integ
     power * &form.r % &form.modulus
 }
 
-/// Every exponent of 4 bits at 5 bits of modulus, with digits of 4 bits and so many registers more on each side of a multiplier.
+/// Every exponent of 4 bits at 5 bits of modulus, with digits of 4 bits and so many registers more
+/// on each side of a multiplier.
 fn check_every_exponent(design: &'static Design, v: u32, d: u32, near: u64) {
     let core = ladder(design);
     for modulus in [1, 3, 5, 7, 9, 15, 17, 21, 29, 31].map(Integer::from) {
@@ -65,7 +66,8 @@ fn every_exponent_of_four_bits() {
     check_every_exponent(&LADDER_5_WORDS, 6, 4, 1);
 }
 
-/// Two segments of 12 bits, the pair handed on as it is; and of 7 bits, which leave room below them.
+/// Two segments of 12 bits, the pair handed on as it is; and of 7 bits, which leave room below
+/// them.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn segments_make_up_an_exponent() {
@@ -89,7 +91,8 @@ fn check_segments(bits: u32, rounds: u64) {
             values.iter().map(|value| ordered(&form, &one, value, exponent >> (2 * bits - 1) == 1)).collect();
         let (high, low) = (Integer::from(exponent >> bits), Integer::from(exponent % (1 << bits)));
         let next = Integer::from(exponent >> (bits - 1) & 1);
-        // At the top of its 12 bits, and below it the next bit; beside it no more than the last of 12 bits is followed by.
+        // At the top of its 12 bits, and below it the next bit; beside it no more than the last of
+        // 12 bits is followed by.
         let place = |segment: &Integer, next: &Integer| {
             Integer::from(segment << (12 - bits))
                 | if bits < 12 { Integer::from(next << (11 - bits)) } else { Integer::new() }

@@ -1,5 +1,5 @@
-//! Montgomery products by large digits against GMP: every small modulus with every pair of operands, corner and random operands up to
-//! 4096 bits; bounds, cycles, back-pressure.
+//! Montgomery products by large digits against GMP: every small modulus with every pair of
+//! operands, corner and random operands up to 4096 bits; bounds, cycles, back-pressure.
 
 use crate::golden::{Core, Large, below, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};

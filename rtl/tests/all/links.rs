@@ -1,5 +1,6 @@
-//! The wires of the ballot machine and the links over them (`rtl/links`): bytes and messages, each once and in order, over lines that turn bits over,
-//! between ends that are reset, silent, slow or talk too much.
+//! The wires of the ballot machine and the links over them (`rtl/links`): bytes and messages, each
+//! once and in order, over lines that turn bits over, between ends that are reset, silent, slow or
+//! talk too much.
 
 use std::cell::Cell;
 
@@ -7,7 +8,7 @@ use crate::wires::{End, Fault, Pair, Wires, crc32, frame};
 use hearith_rtl::{SPI_CONTROLLER, SPI_PERIPHERAL, UART_LINK, UART_RX, UART_TX};
 use hearith_verilated::bench::{Bench, Pressure, Random};
 
-// ---- bytes over a serial line -------------------------------------------------------------------------------------------------------
+// ---- bytes over a serial line -------------------------------------------------------------------
 
 /// The levels of bytes on the line, a cycle each; a bit takes so many cycles.
 fn levels(bytes: impl IntoIterator<Item = u8>, period: f64) -> Vec<bool> {
@@ -101,9 +102,10 @@ fn a_line_that_breaks_the_form_is_reported() {
     assert_eq!((bytes.len(), overrun), (0, 3));
 }
 
-// ---- bytes over the peripheral interface --------------------------------------------------------------------------------------------
+// ---- bytes over the peripheral interface --------------------------------------------------------
 
-/// A controller and a peripheral whose wires are joined; each step is one of both, whose clocks have any phase.
+/// A controller and a peripheral whose wires are joined; each step is one of both, whose clocks
+/// have any phase.
 struct Spi {
     controller: Bench,
     peripheral: Bench,
@@ -213,10 +215,10 @@ fn a_byte_that_is_cut_short_is_dropped_and_reported() {
     assert_eq!(overrun, 1);
 }
 
-// ---- messages -------------------------------------------------------------------------------------------------------------------------
+// ---- messages -----------------------------------------------------------------------------------
 
-/// Messages both ways over a line of a rate of wrong bits, with resets every so many cycles at random: each arrives once and in order between resets, and
-/// none is lost over them.
+/// Messages both ways over a line of a rate of wrong bits, with resets every so many cycles at
+/// random: each arrives once and in order between resets, and none is lost over them.
 fn arrives(wires: Wires, rate: f64, resets: Option<u64>, messages: usize, limit: u64) -> Pair {
     let mut pair = Pair::new(wires, 1 + (rate * 1e6) as u64, rate);
     let mut random = Random::new(77);
@@ -285,7 +287,7 @@ fn messages_arrive_over_very_noisy_lines_and_resets() {
     }
 }
 
-// ---- partners that misbehave ------------------------------------------------------------------------------------------------------------
+// ---- partners that misbehave --------------------------------------------------------------------
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]

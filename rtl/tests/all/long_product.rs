@@ -1,4 +1,5 @@
-//! Products over memory against GMP: every number of blocks up to some, memories that answer at once, late and haltingly; cycles counted.
+//! Products over memory against GMP: every number of blocks up to some, memories that answer at
+//! once, late and haltingly; cycles counted.
 
 use crate::golden::{below, limbs, number, power};
 use hearith_rtl as rtl;
@@ -6,7 +7,8 @@ use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
 use rug::Integer;
 
-/// How a memory answers: after so many cycles, and how often it takes what is asked or has what was asked for.
+/// How a memory answers: after so many cycles, and how often it takes what is asked or has what was
+/// asked for.
 #[derive(Clone, Copy)]
 struct Memory {
     delay: u64,
@@ -44,8 +46,9 @@ impl Port {
     }
 }
 
-/// Products of numbers of so many blocks, in one run of a model, with their cycles from the first word written to the last. Each is asked for twice at a time, so that
-/// the second waits for the first.
+/// Products of numbers of so many blocks, in one run of a model, with their cycles from the first
+/// word written to the last. Each is asked for twice at a time, so that the second waits for the
+/// first.
 fn products(design: &'static Design, counts: &[[usize; 2]], seed: u64, memory: Memory) -> Vec<u64> {
     let (base, group) = (design.parameter("Base"), design.parameter("Group"));
     let (half, width) = ((design.parameter("K") / group / 2) as usize, group * base);

@@ -1,4 +1,5 @@
-//! The memories of `rtl/lib` and their contract: a word a cycle after it is asked for, kept until the next; wiped word by word; parity.
+//! The memories of `rtl/lib` and their contract: a word a cycle after it is asked for, kept until
+//! the next; wiped word by word; parity.
 
 use hearith_rtl::{RAM_1R1W_12X6, RAM_1R1W_72X16, RAM_1R1W_FAULT, RAM_2RW_12X6, RAM_2RW_40X16, ROM_16X12};
 use hearith_verilated::bench::Random;
@@ -22,7 +23,8 @@ fn zeros(width: usize) -> Vec<u64> {
     vec![0; width.div_ceil(64)]
 }
 
-/// Writes and reads at random beside a model in Rust; `wiped` says whether words are 0 at first and after `wipe_i`.
+/// Writes and reads at random beside a model in Rust; `wiped` says whether words are 0 at first and
+/// after `wipe_i`.
 fn one_write_one_read(design: &'static Design, width: usize, depth: u64, wiped: bool) {
     let (mut model, mut random) = (design.model(), Random::new(1));
     model.reset();

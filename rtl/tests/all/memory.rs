@@ -1,4 +1,5 @@
-//! The port to an external memory: words come and go as a memory in Rust has them, at its pace, and what is wrong with it is noticed.
+//! The port to an external memory: words come and go as a memory in Rust has them, at its pace, and
+//! what is wrong with it is noticed.
 
 use hearith_rtl::{MEMORY_PORT_32X2, MEMORY_PORT_64X16, MEMORY_PORT_512X8};
 use hearith_verilated::Design;
@@ -121,7 +122,8 @@ impl Port {
     }
 }
 
-/// Reads and writes of all lengths, in different halves of the memory, under every pressure on every port.
+/// Reads and writes of all lengths, in different halves of the memory, under every pressure on
+/// every port.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn words_come_and_go_in_order() {
@@ -165,7 +167,8 @@ fn words_come_and_go_in_order() {
     }
 }
 
-/// A request's cycles, from the edge that takes it to the last word, and to the news that all is written.
+/// A request's cycles, from the edge that takes it to the last word, and to the news that all is
+/// written.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn cycles_are_as_said() {
@@ -188,7 +191,8 @@ fn cycles_are_as_said() {
     }
 }
 
-/// Long reads and writes take what a memory with banks, rows and refreshes can give; the second with rows as short as a burst.
+/// Long reads and writes take what a memory with banks, rows and refreshes can give; the second
+/// with rows as short as a burst.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_bandwidth_of_the_memory_is_used() {
@@ -226,11 +230,13 @@ fn misses_cost_what_they_should() {
     port.read(0, 1600);
     port.run_until(20_000, |port| port.received().len() == 1600);
     let cycles = port.received().last().unwrap().cycle - port.bench.taken(port.read_requests)[0];
-    // A hundred rows, a burst each, the misses one after the other; the last burst's words after its own.
+    // A hundred rows, a burst each, the misses one after the other; the last burst's words after
+    // its own.
     assert_eq!(cycles, 2 + 100 * 50 + 5 + 15 + 2);
 }
 
-/// Every fault gives its code, which stays; nothing that comes later is passed on; and where the protocol was kept, the port works again when it is cleared.
+/// Every fault gives its code, which stays; nothing that comes later is passed on; and where the
+/// protocol was kept, the port works again when it is cleared.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_is_wrong_with_a_memory_is_noticed() {
@@ -328,7 +334,8 @@ fn a_late_memory_is_waited_for() {
     assert_eq!(port.error(), 0);
 }
 
-/// What is cleared in the middle leaves nothing behind: no word comes out, none is written, and what follows is right.
+/// What is cleared in the middle leaves nothing behind: no word comes out, none is written, and
+/// what follows is right.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn clearing_forgets_what_is_under_way() {

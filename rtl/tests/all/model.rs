@@ -3,7 +3,8 @@
 use hearith_rtl::{AXIL_WORDS, AXIS_PASS, RAM_1R1W_12X6};
 use hearith_verilated::bench::{Bench, Random};
 
-/// The header of an FST file: a block of type 0 of 329 bytes with first and last time, and e to tell the byte order of numbers by.
+/// The header of an FST file: a block of type 0 of 329 bytes with first and last time, and e to
+/// tell the byte order of numbers by.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn waveforms_are_written() {
@@ -76,7 +77,8 @@ fn a_memory_ends_where_it_ends() {
     AXIL_WORDS.model().peek("words", 8);
 }
 
-/// What the ports alone cannot show: that a wiped memory is zero, its parity bits too, and that a bit that flips inside is told.
+/// What the ports alone cannot show: that a wiped memory is zero, its parity bits too, and that a
+/// bit that flips inside is told.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_wiped_memory_is_zero_and_a_flipped_bit_is_found() {

@@ -1,5 +1,5 @@
-//! The monitors of `rtl/lib`: each assertion fires on what it is for, and none on what is allowed. One that fires ends the process, so that
-//! every case runs in one of its own.
+//! The monitors of `rtl/lib`: each assertion fires on what it is for, and none on what is allowed.
+//! One that fires ends the process, so that every case runs in one of its own.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Montgomery products against GMP: every small modulus with every pair of residues, corner and random operands at full
-//! width, bounds of the results, back-pressure, latency and interval.
+//! Montgomery products against GMP: every small modulus with every pair of residues, corner and
+//! random operands at full width, bounds of the results, back-pressure, latency and interval.
 
 use crate::golden::{Core, Montgomery, below, number, odd, power};
 use crate::idle::{Module, Operation, items};
@@ -17,7 +17,8 @@ fn cios(design: &'static Design) -> Core {
     Core { design, operands: &["a_i", "b_i"], results: &CIOS_RESULTS }
 }
 
-/// Bits of a modulus, a digit and a word, the delay of the quotient, and how many registers more there are on each side of a multiplier.
+/// Bits of a modulus, a digit and a word, the delay of the quotient, and how many registers more
+/// there are on each side of a multiplier.
 #[derive(Clone, Copy)]
 struct Shape {
     n: u32,

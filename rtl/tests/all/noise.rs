@@ -1,11 +1,13 @@
-//! Random numbers of the ballot machine (`rtl/election`): SHA-256 beside the standard's vectors, the health tests beside a second reading of the
-//! standard, and a port that gives nothing once its source has failed.
+//! Random numbers of the ballot machine (`rtl/election`): SHA-256 beside the standard's vectors,
+//! the health tests beside a second reading of the standard, and a port that gives nothing once its
+//! source has failed.
 
 use hearith_rtl::{HEALTH_TESTS, NOISE_SOURCE_PORT, SHA256};
 use hearith_verilated::bench::{Bench, Pressure, Random};
 use sha2::{Digest, Sha256};
 
-/// The digest of bytes by the design, and the cycle in which it came after the last word was taken. The bytes that a last word lacks are not looked at.
+/// The digest of bytes by the design, and the cycle in which it came after the last word was taken.
+/// The bytes that a last word lacks are not looked at.
 fn digest(bench: &mut Bench, message: &[u8], pressure: Pressure) -> (Vec<u8>, u64) {
     bench.reset();
     let (source, sink) = (
@@ -77,9 +79,10 @@ fn digests_follow_each_other() {
     }
 }
 
-// ---- health tests -----------------------------------------------------------------------------------------------------------------------
+// ---- health tests -------------------------------------------------------------------------------
 
-/// The standard's pseudocode (4.4.1): the samples at which the count reaches the cutoff; a new count afterwards, as after an alarm.
+/// The standard's pseudocode (4.4.1): the samples at which the count reaches the cutoff; a new
+/// count afterwards, as after an alarm.
 fn repetitions(samples: &[bool], cutoff: usize) -> Vec<usize> {
     let (mut alarms, mut last, mut count) = (Vec::new(), None, 0);
     for (at, &sample) in samples.iter().enumerate() {
@@ -106,7 +109,8 @@ fn proportions(samples: &[bool], window: usize, cutoff: usize) -> Vec<usize> {
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn health_tests_sound_when_the_standard_says_so() {
     let mut random = Random::new(3);
-    // A fair source, one that prefers ones more and more, one that gets stuck, and runs that just reach the cutoff.
+    // A fair source, one that prefers ones more and more, one that gets stuck, and runs that just
+    // reach the cutoff.
     let mut samples: Vec<bool> = (0..2000).map(|_| random.next() & 1 == 1).collect();
     (0..6000).for_each(|at| samples.push(random.below(6000) < 3000 + at / 2));
     samples.extend([false; 100]);
@@ -130,7 +134,8 @@ fn health_tests_sound_when_the_standard_says_so() {
     assert!(heard.iter().all(|list| list.len() > 3));
 }
 
-/// The smallest count that a binomial variable exceeds with a chance of at most 2^-alpha: the tail is added up from its thin end.
+/// The smallest count that a binomial variable exceeds with a chance of at most 2^-alpha: the tail
+/// is added up from its thin end.
 fn critical(window: u32, chance: f64, alpha: i32) -> u32 {
     let ways = |count: u32| (1..=count).map(|at| (f64::from(window - count + at) / f64::from(at)).ln()).sum::<f64>();
     let share = |count: u32| {
@@ -163,7 +168,7 @@ fn cutoffs_are_those_of_the_standard() {
     assert_eq!([2, 3, 6].map(|h: u32| 1 + 30_u32.div_ceil(h)), [16, 11, 6]);
 }
 
-// ---- the port -----------------------------------------------------------------------------------------------------------------------------
+// ---- the port -----------------------------------------------------------------------------------
 
 /// The port with a source of samples of its own.
 struct Port {

@@ -1,4 +1,5 @@
-//! Arithmetic modulo 2^A + 1 and 2^A - 2^B + 1 against GMP: all operands at tiny widths, corner and random values at full width; latencies counted.
+//! Arithmetic modulo 2^A + 1 and 2^A - 2^B + 1 against GMP: all operands at tiny widths, corner and
+//! random values at full width; latencies counted.
 
 use crate::golden::{below, power};
 use crate::pipe::Pipe;
@@ -151,7 +152,8 @@ fn half_power(design: &Design, halves: u32) -> Integer {
     (root * power(halves / 2)).modulo(&modulus(design))
 }
 
-/// The root of a design's transforms: its own or, where half powers of two are roots, the first of them of that order.
+/// The root of a design's transforms: its own or, where half powers of two are roots, the first of
+/// them of that order.
 fn root(design: &Design) -> Integer {
     let given = design.parameters().iter().find(|(name, _)| *name == "Root");
     given.map_or_else(

@@ -1,5 +1,6 @@
-//! Exponentiation by two multipliers side by side against GMP: every exponent of some bits at tiny widths, exponents of any length, full
-//! width; bits that come late; the same cycles and the same products whatever exponent and base.
+//! Exponentiation by two multipliers side by side against GMP: every exponent of some bits at tiny
+//! widths, exponents of any length, full width; bits that come late; the same cycles and the same
+//! products whatever exponent and base.
 
 use crate::golden::{Large, limbs, number, odd, power};
 use crate::idle::{Module, Operation, items};

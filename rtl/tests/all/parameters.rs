@@ -1,4 +1,5 @@
-//! Parameters out of range are refused while a module is elaborated, by the module's own message; those at the edges of their ranges are taken.
+//! Parameters out of range are refused while a module is elaborated, by the module's own message;
+//! those at the edges of their ranges are taken.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The directories of modules.
 const ROOMS: [&str; 10] = ["lib", "arith", "blocks", "mesa", "coproc", "links", "election", "ntt", "rns", "dghv"];
 
-/// Parameter sets that must be refused: the module, the settings, a part of the message after the module's name. Where a module inside speaks first,
-/// its name stands before a colon.
+/// Parameter sets that must be refused: the module, the settings, a part of the message after the
+/// module's name. Where a module inside speaks first, its name stands before a colon.
 const BAD: &[(&str, &[&str], &str)] = &[
     // rtl/lib
     ("axil_monitor", &["AddressBits=0"], "AddressBits must be at least 1"),
@@ -659,8 +660,8 @@ const GOOD: &[(&str, &[&str])] = &[
 /// A module and its settings.
 type Case = (&'static str, &'static [&'static str]);
 
-/// What Verilator says to these modules with these settings, all below one top so that it reads each source once; nothing
-/// if it takes them all.
+/// What Verilator says to these modules with these settings, all below one top so that it reads
+/// each source once; nothing if it takes them all.
 fn elaborate(cases: &[Case]) -> Option<String> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("every_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -717,7 +718,8 @@ impl Bad {
         Self { case: (module, settings), speaker, message }
     }
 
-    /// Whether the message is said of instance `number`, of which Verilator names one for each place in a source.
+    /// Whether the message is said of instance `number`, of which Verilator names one for each
+    /// place in a source.
     fn is_refused(&self, number: usize, said: &str) -> bool {
         let start = format!("{}: ", self.speaker);
         let instance = format!(".u_{number}");
@@ -738,8 +740,8 @@ impl Bad {
     }
 }
 
-/// Cases that no message of their own refuses. One that shows nothing, since another ended the run or its message was said
-/// of another instance, is tried again with fewer.
+/// Cases that no message of their own refuses. One that shows nothing, since another ended the run
+/// or its message was said of another instance, is tried again with fewer.
 fn not_refused(cases: &[Bad]) -> Vec<String> {
     let said = elaborate(&cases.iter().map(|bad| bad.case).collect::<Vec<_>>()).unwrap_or_default();
     let left: Vec<Bad> =
@@ -830,8 +832,8 @@ fn wide_modules_with_their_defaults_have_no_warning() {
     assert!(refused.is_none(), "{}", refused.unwrap_or_default());
 }
 
-/// Designs that a user instantiates: of these every parameter has a bad value in the table and a good one that is not its
-/// default.
+/// Designs that a user instantiates: of these every parameter has a bad value in the table and a
+/// good one that is not its default.
 const TOPS: [&str; 22] = [
     "block_encryptor",
     "convolution_parallel",
@@ -896,7 +898,8 @@ fn modules() -> Vec<(String, String)> {
     modules
 }
 
-/// Every module with a parameter that can be out of range is in the table, so that a new one is not forgotten.
+/// Every module with a parameter that can be out of range is in the table, so that a new one is not
+/// forgotten.
 #[test]
 fn every_module_with_parameters_is_in_the_table() {
     // Parts of others, which have their parameters from a module that checks them.

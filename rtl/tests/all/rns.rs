@@ -1,5 +1,5 @@
-//! Residue units and Barrett reductions against GMP: every input at tiny widths; corner and random values for every prime of the
-//! paper's pools and at full width.
+//! Residue units and Barrett reductions against GMP: every input at tiny widths; corner and random
+//! values for every prime of the paper's pools and at full width.
 
 #[path = "../../designs/pools.rs"]
 mod pools;
@@ -120,7 +120,8 @@ fn every_small_number_in_every_architecture() {
     }
 }
 
-/// A module with one stream of numbers and one of their residues modulo `Q`, for every number of so many bits or for some of them.
+/// A module with one stream of numbers and one of their residues modulo `Q`, for every number of so
+/// many bits or for some of them.
 fn check_single(design: &'static Design, operand: &'static str, latency: u64, numbers: Vec<Integer>) {
     let core = Core { design, operands: if operand == "a_i" { &["a_i"] } else { &["x_i"] }, results: &["r_o"] };
     let q = design.parameter("Q");
@@ -190,7 +191,8 @@ fn check_pool(design: &'static Design, primes: usize, longest: u32) {
     array.check(array.corners(&mut random, 20), 0);
 }
 
-/// The widths of `residue_unit` hold the largest number, and no word of its Barrett reduction is longer than the paper allows.
+/// The widths of `residue_unit` hold the largest number, and no word of its Barrett reduction is
+/// longer than the paper allows.
 fn check_bounds(prime: u64, array: &Array, longest: u32) {
     let (v, pairs) = (array.v, array.words.div_ceil(2));
     let beta = power(v) - prime;
@@ -227,7 +229,8 @@ fn wide_evaluated_primes_at_1440_bits() {
     }
 }
 
-/// The primes of the lattice scheme, and words as long as a bank takes, with the smallest beta and one as long as a word.
+/// The primes of the lattice scheme, and words as long as a bank takes, with the smallest beta and
+/// one as long as a word.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn primes_of_more_than_a_word() {

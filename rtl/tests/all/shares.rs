@@ -118,7 +118,8 @@ impl Unit {
         self.bench.model.set(port, false);
     }
 
-    /// Loads words, and has them checked if they are as many as there have to be: whether the share is kept, and after how many cycles.
+    /// Loads words, and has them checked if they are as many as there have to be: whether the share
+    /// is kept, and after how many cycles.
     fn load(&mut self, share: &Integer, words: usize) -> (bool, u64) {
         self.pulse("load_i");
         let mut digits = share.to_digits::<u32>(Order::Lsf);

@@ -1,4 +1,5 @@
-//! The blocks of `rtl/lib`: every item once, in order, whatever the pressure; constants and bus transactions.
+//! The blocks of `rtl/lib`: every item once, in order, whatever the pressure; constants and bus
+//! transactions.
 
 use hearith_rtl::{
     AXIL_PORT_8, BIT_SYNC_3, CONFIG_REGISTER_70, RESET_SYNC, STREAM_ARBITER_3, STREAM_DEMUX_3, STREAM_FIFO_16X2,
@@ -106,7 +107,8 @@ fn narrows(design: &'static Design, width: usize, beats: usize, interval: u64) {
             assert!(packet.iter().enumerate().all(|(at, beat)| (beat.fields[1] == [1]) == (at + 1 == beats)));
         }
         if pressures == [Pressure::None; 2] {
-            // An item every so many cycles, the first a cycle after it was taken, its beats one after another.
+            // An item every so many cycles, the first a cycle after it was taken, its beats one
+            // after another.
             let expected = (0..40).flat_map(|item| (0..beats as u64).map(move |beat| 1 + item * interval + beat));
             assert!(bench.received(sink).iter().map(|transfer| transfer.cycle).eq(expected));
         }
@@ -122,7 +124,8 @@ fn narrowing_cuts_items_into_packets() {
     narrows(&STREAM_NARROW_GAPLESS_64X2, 64, 2, 2);
 }
 
-/// Every item once, in order; as many as the block holds when nothing is taken; nothing taken in reset; both sides registered.
+/// Every item once, in order; as many as the block holds when nothing is taken; nothing taken in
+/// reset; both sides registered.
 fn waits_in_line(design: &'static Design, width: usize, depth: usize, [latency, first]: [u64; 2]) {
     under_pressure(design, |mut bench, pressures| {
         let source = bench.source("in_valid_i", "in_ready_o", &["in_data_i"]);
@@ -205,7 +208,8 @@ fn forks(design: &'static Design, takers: usize) {
         (0..100).for_each(|_| bench.push(source, &[]));
         for _ in 0..20_000 {
             bench.step();
-            // An item is gone exactly when all have it, and none waits for another but for the next item.
+            // An item is gone exactly when all have it, and none waits for another but for the next
+            // item.
             let counts: Vec<usize> = sinks.iter().map(|&sink| bench.received(sink).len()).collect();
             let (least, most) = (*counts.iter().min().expect("takers"), *counts.iter().max().expect("takers"));
             assert_eq!(bench.taken(source).len(), least);
@@ -312,7 +316,8 @@ fn an_arbiter_keeps_packets_whole_and_is_fair() {
         }
         assert_eq!(next, [20; 3]);
         if [before, after] == [Pressure::None; 2] {
-            // Behind a packet no cycle is lost, since the third source always has another; within one its own source may wait.
+            // Behind a packet no cycle is lost, since the third source always has another; within
+            // one its own source may wait.
             let ended = received.windows(2).take(60).filter(|pair| pair[0].fields[1][0] == 1);
             assert!(ended.clone().count() > 10);
             assert!(ended.into_iter().all(|pair| pair[1].cycle - pair[0].cycle == 1));

@@ -106,7 +106,8 @@ fn cycles_of_products() {
     }
 }
 
-/// A memory that answers late, but within a product's time, adds that once, and at most a product's time.
+/// A memory that answers late, but within a product's time, adds that once, and at most a product's
+/// time.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn late_answers_cost_nothing_more() {
@@ -121,7 +122,8 @@ fn late_answers_cost_nothing_more() {
     assert!(cycles[1] <= 20 + 128 && cycles[2] <= 40 + 128, "{cycles:?}");
 }
 
-/// Element `index` of so many bits, by the definition in `hearith-dghv`: word `8 t + s` of its stream is word `t` of segment `s`.
+/// Element `index` of so many bits, by the definition in `hearith-dghv`: word `8 t + s` of its
+/// stream is word `t` of segment `s`.
 fn element(index: usize, bits: u32, width: u32) -> Integer {
     let words = bits.div_ceil(width) as usize;
     let segment = words.div_ceil(8);
@@ -262,7 +264,8 @@ fn sums_and_differences_of_all_words() {
     unit.memory.put(0, 256, &numbers);
     for (kind, carry) in [(ADD, false), (ADD, true), (SUBTRACT, false), (SUBTRACT, true)] {
         for y in 0..256_u64 {
-            // Words of y on their own, a step each would be too many: x has them all, y the same in every one.
+            // Words of y on their own, a step each would be too many: x has them all, y the same in
+            // every one.
             let same = (0..256).fold(Integer::new(), |sum, k| sum + (Integer::from(y) << (8 * k)));
             unit.memory.put(256, 256, &same);
             let [x, y_at, z] = [0, 256, 512].map(|at| Operand { at, words: 256, stride: 0 });
@@ -338,7 +341,8 @@ impl Transformer {
         self.unit.bench.model.set("scratch_end_i", end);
     }
 
-    /// A product with just room for its matrices: its lowest words, nothing else touched. Its cycles, and those of a memory that answers at once.
+    /// A product with just room for its matrices: its lowest words, nothing else touched. Its
+    /// cycles, and those of a memory that answers at once.
     fn check(&mut self, lengths: [usize; 3]) -> [u64; 2] {
         let (step, scratch, matrices) = Self::step(lengths);
         let [x, y, z] = lengths;
@@ -401,7 +405,8 @@ fn transforms_wait_for_a_slow_memory() {
     }
 }
 
-/// Whoever starts steps is told which are this unit's: one product, of two factors that are long enough, which fits.
+/// Whoever starts steps is told which are this unit's: one product, of two factors that are long
+/// enough, which fits.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn only_long_products_are_taken() {

@@ -1,4 +1,5 @@
-//! The log of records in a flash memory (`rtl/election/vote_log.sv`): what was acknowledged is there once, whenever the power fails.
+//! The log of records in a flash memory (`rtl/election/vote_log.sv`): what was acknowledged is
+//! there once, whenever the power fails.
 
 use std::collections::HashMap;
 
@@ -36,7 +37,8 @@ impl Log {
         Self { bench: Bench::new(design.model(), seed), flash, body: body as usize, slots: slots.into() }
     }
 
-    /// Cycles that an append takes, or somewhat more: the record is written and read back, at 48 cycles a byte.
+    /// Cycles that an append takes, or somewhat more: the record is written and read back, at 48
+    /// cycles a byte.
     fn append_time(&self) -> u64 {
         2 * (4 * self.body as u64 + 40) * 48 + 3000
     }
@@ -174,7 +176,8 @@ fn keeps_and_finds(mut log: Log) {
     assert_eq!(log.records().len(), 1);
 }
 
-/// The power, or the log alone, fails at some pages of a record of several: on their way into the memory, while the memory writes them, and behind them.
+/// The power, or the log alone, fails at some pages of a record of several: on their way into the
+/// memory, while the memory writes them, and behind them.
 fn fails_at(design: &'static Design, pages: &[u64]) {
     let mut random = Random::new(41);
     let mut log = Log::new(design, 42);
@@ -184,7 +187,8 @@ fn fails_at(design: &'static Design, pages: &[u64]) {
     let busy = log.flash.times[0];
     let mut left = [0; 3];
     for &page in pages {
-        // Cycles from the end of the page before, or of the page itself: of a whole page 256 bytes take 12 288.
+        // Cycles from the end of the page before, or of the page itself: of a whole page 256 bytes
+        // take 12 288.
         for (programs, after) in
             [(page, 6000), (page + 1, 0), (page + 1, busy / 2), (page + 1, busy - 1), (page + 1, busy + 60)]
         {

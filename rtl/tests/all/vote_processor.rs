@@ -167,7 +167,8 @@ fn votes_become_marks_and_all_else_is_refused() {
             }
         }
     }
-    // Every set of marks that a vote can have: 6 of the first contest, 15 of the second, 1 of the third; and every reason.
+    // Every set of marks that a vote can have: 6 of the first contest, 15 of the second, 1 of the
+    // third; and every reason.
     let marks = seen.iter().filter(|(contest, _)| *contest < 3).count();
     assert_eq!((marks, seen.len() - marks), (6 + 15 + 1, 9));
 }
@@ -189,7 +190,8 @@ fn a_vote_waits_for_the_one_before_it() {
     assert_eq!(processor.bench.received(processor.refusals).len(), 0);
 }
 
-/// The last moment at which a vote is refused for want of randomness is the one before it is on offer.
+/// The last moment at which a vote is refused for want of randomness is the one before it is on
+/// offer.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_source_that_fails_while_a_vote_waits_refuses_it() {

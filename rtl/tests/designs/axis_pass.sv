@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// verilog_lint: waive-start port-name-suffix  // the names are the buses' own
-// Passes packets on, a cycle later: what the bench's AXI4-Stream models are tested with, and no part of any product.
+// verilog_lint: waive-start port-name-suffix // the names are the buses' own Passes packets on, a
+// cycle later: what the bench's AXI4-Stream models are tested with, and no part of any product.
 //
 // `fault_i` breaks the stream's contract:
 //   1 the last beat of a packet is not marked   2 a beat is withdrawn   3 a beat changes while it waits

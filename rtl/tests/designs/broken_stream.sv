@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// For tests alone: a stream that counts, watched, which breaks the contract in the way that fault_i names once it has gone on for a while.
+// For tests alone: a stream that counts, watched, which breaks the contract in the way that fault_i
+// names once it has gone on for a while.
 module broken_stream (
     input  logic       clk_i,
     input  logic       rst_ni,
-    input  logic [2:0] fault_i,  // 0 none, 1 withdrawn, 2 data changes, 3 last changes, 4 valid in reset, 5 ready in reset
+    // 0 none, 1 withdrawn, 2 data changes, 3 last changes, 4 valid in reset, 5 ready in reset
+    input  logic [2:0] fault_i,
     input  logic       out_ready_i,
     output logic       out_valid_o,
     output logic [7:0] out_data_o,

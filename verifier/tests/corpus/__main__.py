@@ -1,7 +1,9 @@
-"""Writes the corpus of manipulated records: python3 verifier/tests/corpus FOLDER [--random COUNT --seed SEED]
+"""Writes the corpus of manipulated records: python3 verifier/tests/corpus FOLDER [--random COUNT
+--seed SEED]
 
-FOLDER/cases.json lists the records: each has a folder, its family and name, whether short keys are taken, and the check
-that must fail first, null where none must. With --random they are mutations whose check is the second verifier's word.
+FOLDER/cases.json lists the records: each has a folder, its family and name, whether short keys are
+taken, and the check that must fail first, null where none must. With --random they are mutations
+whose check is the second verifier's word.
 """
 
 import argparse

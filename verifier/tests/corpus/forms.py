@@ -61,7 +61,8 @@ def encodings() -> Cases:
         seen.add(kind)
         for path in paths(body):
             where = f"{kind}: {'.'.join(map(str, path))}"
-            # Earlier versions had no proof of the key's factors, and no keys of trustees: these are refused by name.
+            # Earlier versions had no proof of the key's factors, and no keys of trustees: these are
+            # refused by name.
             check = "election" if path[-1] in ("blum", "signing") else "chain"
             missing = changed(election, at, lambda body, path=path: at_path(body, path[:-1]).pop(path[-1]))
             yield Case("encodings", f"{where} is missing", check, record(missing))

@@ -124,7 +124,9 @@ class Election:
     # Ballots
 
     def ballot(self, voter: str, choices: list[list[int]], **how: Any) -> tuple[Body, list[list[Body]]]:
-        """A ballot's body for what marks hold, by their place in the set; and what it was made with."""
+        """A ballot's body for what marks hold, by their place in the set; and what it was made
+        with.
+        """
         selections, openings = zip(
             *(self.selection(voter, at, held, **how) for at, held in enumerate(choices)), strict=True
         )
@@ -235,7 +237,9 @@ class Election:
 
 
 def held_by_trustees(**how: Any) -> Election:
-    """Two of three trustees; anna votes twice, cleo challenges once, dora stays at home; every method of voting."""
+    """Two of three trustees; anna votes twice, cleo challenges once, dora stays at home; every
+    method of voting.
+    """
     maker = Maker({P: 1, Q: 1})
     election = Election(maker, Dealing(maker, 2, 3))
     election.begin()

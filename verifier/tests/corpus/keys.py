@@ -96,7 +96,8 @@ def shapes_of_moduli() -> Iterator[tuple[str, str | None, dict[int, int], tuple[
     yield "fifteen primes of 17 bits", "election", {next(short): 1 for _ in range(15)}, usual
     yield "a factor of 3", "election", {3: 1, prime_from(1 << 254, 3): 1}, usual
     yield "a factor of 65521", "election", {65521: 1, prime_from(1 << 240, 1): 1}, usual
-    # Nothing shows that both are long, and nothing needs it: what is proven is proven modulo the longer one.
+    # Nothing shows that both are long, and nothing needs it: what is proven is proven modulo the
+    # longer one.
     yield "a factor just above 2^16", None, {65539: 1, prime_from(1 << 239, 3): 1}, usual
     yield "one prime much longer than the other", None, {prime_from(1 << 49, 3): 1, prime_from(1 << 206, 3): 1}, usual
     yield "an odd number of bits", "election", {prime_from(1 << 127, 3): 1, prime_from(257 << 119, 3): 1}, (1, 1)
@@ -266,7 +267,8 @@ def dealer() -> Cases:
     yield case("shows no v", "election", put("base", to=""))
     yield case("shows a v of 0", "election", put("base", to=encode(key.wide(0))))
     for needed, check in [(0, "election"), (1, "election"), (3, None), (4, "election"), (2**32 - 1, "election")]:
-        # The polynomial of two is one of three as well: whoever says so asks for a trustee more than it takes.
+        # The polynomial of two is one of three as well: whoever says so asks for a trustee more
+        # than it takes.
         yield case(f"says that {needed} are needed", check, put("needed", to=needed))
     yield case("has no trustees", "election", put("keys", to=[]))
     yield case("leaves one out", "election", put("keys", to=lambda keys: keys[:2]))

@@ -1,7 +1,8 @@
-"""What honest and dishonest makers of a record need: keys, proofs and signatures, as docs/explanation/election.md has them.
+"""What honest and dishonest makers of a record need: keys, proofs and signatures, as
+docs/explanation/election.md has them.
 
-Everything random comes from one generator with a fixed seed, so that a corpus is the same every time. The key's primes
-have 128 bits and are printed here: nothing of this protects anything.
+Everything random comes from one generator with a fixed seed, so that a corpus is the same every
+time. The key's primes have 128 bits and are printed here: nothing of this protects anything.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def decode(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-# Signatures ----------------------------------------------------------------------------------------------------------
+# Signatures ---------------------------------------------------------------------------------------
 
 
 @cache
@@ -84,7 +85,7 @@ class Signer:
         return self.known[message]
 
 
-# Keys ----------------------------------------------------------------------------------------------------------------
+# Keys ---------------------------------------------------------------------------------------------
 
 
 def is_prime(number: int) -> bool:
@@ -130,7 +131,9 @@ def combined(rests: Sequence[int], moduli: Sequence[int]) -> int:
 
 @dataclass
 class Maker:
-    """A key by its prime powers, with all that its owner can show of it, or as much as there is to show."""
+    """A key by its prime powers, with all that its owner can show of it, or as much as there is to
+    show.
+    """
 
     primes: dict[int, int]
     h: int = 0
@@ -189,7 +192,7 @@ def draw_opening(key: verifier.Key) -> int:
     return RANDOM.getrandbits(key.short_bits)
 
 
-# Proofs --------------------------------------------------------------------------------------------------------------
+# Proofs -------------------------------------------------------------------------------------------
 
 Context = tuple[bytes, bytes]
 
@@ -212,7 +215,10 @@ def membership(
     chosen: int,
     sign: int = 1,
 ) -> bytes:
-    """That c holds one of the numbers; the others' sides are simulated. Of a lie the proof does not hold."""
+    """That c holds one of the numbers; the others' sides are simulated.
+
+    Of a lie the proof does not hold.
+    """
     challenges = [RANDOM.getrandbits(256) for _ in numbers]
     answers = [RANDOM.getrandbits(bits + 384) for _ in numbers]
     commitments = []
@@ -231,7 +237,7 @@ def membership(
     return b"".join(key.wide(a) + e.to_bytes(32, "big") + z.to_bytes(width, "big") for a, e, z in sides)
 
 
-# Trustees ------------------------------------------------------------------------------------------------------------
+# Trustees -----------------------------------------------------------------------------------------
 
 
 @dataclass

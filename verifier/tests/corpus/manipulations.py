@@ -1,6 +1,8 @@
-"""Manipulated records, family by family, each with the check that must fail: the first in the order of docs/explanation/election.md.
+"""Manipulated records, family by family, each with the check that must fail: the first in the order
+of docs/explanation/election.md.
 
-A record whose check is None must be accepted: a verifier that rejects too much does not agree with the others either.
+A record whose check is None must be accepted: a verifier that rejects too much does not agree with
+the others either.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Random mutations of honest records. Nobody says beforehand which check must fail: the verifiers have to agree on one."""
+"""Random mutations of honest records.
+
+Nobody says beforehand which check must fail: the verifiers have to agree on one.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,9 @@ def remembered(function: Callable[..., Any], key: Callable[..., Any]) -> Callabl
 
 @cache
 def remember() -> None:
-    """Has the verifier keep what it has computed, since most records have most entries in common."""
+    """Has the verifier keep what it has computed, since most records have most entries in
+    common.
+    """
 
     def ballot(election: Any, one: verifier.Ballot) -> Any:
         return election.id, one.voter, str(one.contests)

@@ -126,7 +126,9 @@ def lies() -> Cases:
 
 
 def signs() -> Cases:
-    """Squares are compared: signs of ciphertexts and commitments that were there when the hash was taken are no fault."""
+    """Squares are compared: signs of ciphertexts and commitments that were there when the hash was
+    taken are no fault.
+    """
     for name, how in {"commitments": {"sign": -1}, "ciphertexts": {"negated": True}}.items():
         yield Case("proofs", f"negated {name}", None, record(held_by_trustees(**how).entries))
     own = trustees()

@@ -96,7 +96,8 @@ def of_shares(signed: Callable[..., dict[str, bytes]]) -> Cases:
         "of zeros": bytes(64),
     }.items():
         yield Case("signatures", f"share: a signature {name}", "signatures", signed(SHARE, encode(signature)))
-    # What a dealer can make: the right numbers under the number of another trustee, or its own signature.
+    # What a dealer can make: the right numbers under the number of another trustee, or its own
+    # signature.
     made = {**own.share_body(2, own.totals()), "election": own.id}
     yield case(
         "made by the dealer, signed by another trustee", "signatures", [*before, Entry("share", made, by=TRUSTEES[0])]

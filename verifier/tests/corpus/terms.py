@@ -1,4 +1,6 @@
-"""What a manifest can say besides: dates, a registrar, voters who come late, lost credentials, blank votes, descriptions."""
+"""What a manifest can say besides: dates, a registrar, voters who come late, lost credentials,
+blank votes, descriptions.
+"""
 
 from __future__ import annotations
 

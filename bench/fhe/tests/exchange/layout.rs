@@ -34,7 +34,8 @@ pub fn total(bytes: &[u8], moduli: &[u64]) -> Halves {
     Halves { b, a: coefficients(&residues(a, moduli.len()), moduli), bound: bound(&bytes[24..40]) }
 }
 
-/// The bytes of a ciphertext of `count` numbers that has the set, key and length of plaintexts of another.
+/// The bytes of a ciphertext of `count` numbers that has the set, key and length of plaintexts of
+/// another.
 pub fn ciphertext_bytes(like: &[u8], halves: &Halves, moduli: &[u64], count: usize) -> Vec<u8> {
     let mut bytes = like[..CIPHERTEXT].to_vec();
     (bytes[5], bytes[7]) = (0, 0);

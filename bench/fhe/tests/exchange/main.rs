@@ -1,5 +1,6 @@
-//! The crate `fhe`, which shares no line with ours, as oracle: under one secret and the same moduli each decrypts what the other encrypted, added up and
-//! multiplied. Ciphertexts pass between them as residues, by the bytes that `docs/reference/bfv-files.md` describes.
+//! The crate `fhe`, which shares no line with ours, as oracle: under one secret and the same moduli
+//! each decrypts what the other encrypted, added up and multiplied. Ciphertexts pass between them
+//! as residues, by the bytes that `docs/reference/bfv-files.md` describes.
 
 mod layout;
 
@@ -93,7 +94,8 @@ impl Pair {
     }
 }
 
-/// The secret, by its key's answer to a ciphertext that nobody encrypted: with `b` nothing and `a` the constant `-q / t`, what is decrypted is the secret.
+/// The secret, by its key's answer to a ciphertext that nobody encrypted: with `b` nothing and `a`
+/// the constant `-q / t`, what is decrypted is the secret.
 fn secret(key: &PrivateKey) -> Vec<i128> {
     let (set, bits) = (key.public().set(), 4);
     let rest = set.moduli().iter().fold(1, |product: u64, &q| product.wrapping_mul(q)) % (1 << bits);
@@ -110,7 +112,8 @@ fn secret(key: &PrivateKey) -> Vec<i128> {
     secret
 }
 
-/// A secret of theirs in protocol buffers: field 1, packed numbers with their sign in the lowest bit.
+/// A secret of theirs in protocol buffers: field 1, packed numbers with their sign in the lowest
+/// bit.
 fn secret_bytes(secret: &[i128]) -> Vec<u8> {
     let mut bytes = vec![0x0a];
     let mut length = secret.len();
@@ -160,7 +163,8 @@ fn they_decrypt_what_we_encrypt_and_find_no_more_noise_than_we_say() {
             // SAFETY: what is measured here is no secret of anybody's.
             let noise = unsafe { pair.theirs.measure_noise(&theirs) }.unwrap();
             let bound = (u128::BITS - halves.bound.leading_zeros()) as usize;
-            // A bound of twelve deviations is some bits more than the greatest of so many coefficients, and not many.
+            // A bound of twelve deviations is some bits more than the greatest of so many
+            // coefficients, and not many.
             assert!(noise <= bound && noise + 8 >= bound, "{} {what}: {noise} of {bound} bits", pair.set());
         }
     }
@@ -187,7 +191,8 @@ fn we_decrypt_what_they_encrypt() {
             let found = pair.ours.decrypt(&pair.read(&pair.to_ours(ciphertext, bound))).unwrap();
             assert_eq!(*found, wide(&expected), "{} {what}", pair.set());
         }
-        // Noise that is more than a file says is seen, to the last place where q has no more than 128 bits.
+        // Noise that is more than a file says is seen, to the last place where q has no more than
+        // 128 bits.
         if pair.set() != Set::Degree4096 {
             continue;
         }

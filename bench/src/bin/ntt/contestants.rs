@@ -1,4 +1,5 @@
-//! Who takes part: this project in this process, GMP too, FLINT and tfhe-ntt in processes of their own.
+//! Who takes part: this project in this process, GMP too, FLINT and tfhe-ntt in processes of their
+//! own.
 
 use crate::task::{Task, hash, modulus, number};
 use hearith_arith::cost::peak_rate;
@@ -14,7 +15,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Seconds: of this thread's processor time for one thread, since the machine may be shared, by the wall clock for several.
+/// Seconds: of this thread's processor time for one thread, since the machine may be shared, by the
+/// wall clock for several.
 fn seconds(threads: usize, work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     let before = processor_time();
@@ -28,7 +30,8 @@ fn processor_time() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Seconds that a pass over memory takes which reads and writes so many vectors of 64 bytes, on the threads of rayon's current pool.
+/// Seconds that a pass over memory takes which reads and writes so many vectors of 64 bytes, on the
+/// threads of rayon's current pool.
 pub fn pass(vectors: usize) -> f64 {
     let threads = rayon::current_num_threads();
     let mut memory = vec![1_u64; 8 * vectors];
@@ -45,7 +48,8 @@ pub trait Contestant {
     fn name(&self) -> String;
     /// On how many threads.
     fn threads(&self) -> usize;
-    /// The least seconds that the machine's multiplications take, and those that its memory takes, as far as they are known.
+    /// The least seconds that the machine's multiplications take, and those that its memory takes,
+    /// as far as they are known.
     fn limits(&self) -> [Option<f64>; 2] {
         [None; 2]
     }

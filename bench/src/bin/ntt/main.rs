@@ -1,5 +1,5 @@
-//! Products and remainders of very long numbers beside FLINT and GMP, on one thread and on two, and transforms alone beside tfhe-ntt:
-//! `results/ntt.md` and `results/ntt.svg`.
+//! Products and remainders of very long numbers beside FLINT and GMP, on one thread and on two, and
+//! transforms alone beside tfhe-ntt: `results/ntt.md` and `results/ntt.svg`.
 
 mod contestants;
 mod report;

@@ -13,7 +13,8 @@ use hearith_paillier::Engine;
 use std::fmt::Write;
 use std::fs;
 
-/// What was to be shown: a product's bits from which on one thread is so many times as fast as FLINT, and the same of remainders.
+/// What was to be shown: a product's bits from which on one thread is so many times as fast as
+/// FLINT, and the same of remainders.
 const CLAIMS: [(usize, f64); 2] = [(100_000, 1.2), (1_000_000, 2.0)];
 const REMAINDERS: f64 = 2.0;
 
@@ -26,7 +27,8 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Writes the results as far as they are there; `missing` are the tasks that are still to be done.
+    /// Writes the results as far as they are there; `missing` are the tasks that are still to be
+    /// done.
     pub fn write(&self, measured: &[Measured], missing: &[Task]) -> Result<()> {
         let mut text = String::from(
             "# Very long numbers beside FLINT, GMP and tfhe-ntt\n\nMade by `make bench-ntt` (`bench/src/bin/ntt`).\n\n",

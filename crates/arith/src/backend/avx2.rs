@@ -1,19 +1,22 @@
-//! The vector kernel of machines without AVX-512: four numbers side by side in AVX2 registers, limbs of 28 bits, lazily reduced
-//! residues.
+//! The vector kernel of machines without AVX-512: four numbers side by side in AVX2 registers,
+//! limbs of 28 bits, lazily reduced residues.
 //!
-//! `vpmuludq` multiplies 32-bit numbers, two instructions a cycle on most cores, where the scalar multiplier takes one 64-bit
-//! number a cycle: eight products of 28-bit limbs in the time of one of 64-bit limbs, which is the work of five. Products of 56
-//! bits are added up in columns of 64, so carries can wait for some 250 products; numbers of more limbs carry on the way.
+//! `vpmuludq` multiplies 32-bit numbers, two instructions a cycle on most cores, where the scalar
+//! multiplier takes one 64-bit number a cycle: eight products of 28-bit limbs in the time of one of
+//! 64-bit limbs, which is the work of five. Products of 56 bits are added up in columns of 64, so
+//! carries can wait for some 250 products; numbers of more limbs carry on the way.
 //!
 //! # Bounds
-//! A limb is below 2^28. `R >= 2^28 m`. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part of what
-//! [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical or, of a plain product, a residue.
+//! A limb is below 2^28. `R >= 2^28 m`. A residue is below `2 m`, the high part of a dual residue
+//! below `3 m`; the low part of what [`Kernel::add_chunk`] makes is below `R / 2`, and its other
+//! factor then is canonical or, of a plain product, a residue.
 //! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 2 m + R m) / R = 2 m`, which is not reached;
 //! - a sum of two residues, squared: `(4 m 4 m + R m) / R < 2 m`;
-//! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less than
-//!   `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
+//! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less
+//!   than `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
 //!
-//! What is added to a column is counted in products of two limbs ([`blocks::Columns`]): never more than 255 of them.
+//! What is added to a column is counted in products of two limbs ([`blocks::Columns`]): never more
+//! than 255 of them.
 
 mod blocks;
 mod lanes;
@@ -37,11 +40,12 @@ impl DefaultIsZeroes for Quad {}
 const RADIX: u32 = 28;
 /// The bits of a limb.
 const MASK: u64 = (1 << RADIX) - 1;
-/// Bits that `R` has more than the modulus, at least: so many that a number as long as the modulus fits into one chunk.
+/// Bits that `R` has more than the modulus, at least: so many that a number as long as the modulus
+/// fits into one chunk.
 const SPARE: u32 = RADIX;
 
-// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel only runs with `Lanes`, which come
-// from `Constants`, and those hold their engine as `Available`.
+// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel
+// only runs with `Lanes`, which come from `Constants`, and those hold their engine as `Available`.
 impl Kernel for Avx2 {
     type Word = Quad;
     const LANES: usize = 4;
@@ -80,8 +84,8 @@ impl Kernel for Avx2 {
         unsafe { lanes::store(words, rows) }
     }
 
-    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part, which is below
-    /// `3 m` and so at most `3 m` then.
+    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part,
+    /// which is below `3 m` and so at most `3 m` then.
     fn canonical(m: &Lanes<Self>, residue: &mut [Quad]) {
         let (low, high) = residue.split_at_mut(m.k);
         // SAFETY: the instructions are there.

@@ -1,22 +1,25 @@
-//! The vector kernel: eight numbers side by side in AVX-512 registers, limbs of 52 bits, lazily reduced residues.
+//! The vector kernel: eight numbers side by side in AVX-512 registers, limbs of 52 bits, lazily
+//! reduced residues.
 //!
-//! `vpmadd52luq` and `vpmadd52huq` multiply 52-bit limbs and add the low or high half of the product to 64-bit sums, so
-//! carries can wait: a column of a product takes up to 4096 halves before it overflows. Numbers have a multiple of ten
-//! limbs, and at least 8 bits more than the modulus: `R >= 256 m`. `docs/explanation/ifma-notes.md`
-//! explains the blocks and counts
-//! the instructions.
+//! `vpmadd52luq` and `vpmadd52huq` multiply 52-bit limbs and add the low or high half of the
+//! product to 64-bit sums, so carries can wait: a column of a product takes up to 4096 halves
+//! before it overflows. Numbers have a multiple of ten limbs, and at least 8 bits more than the
+//! modulus: `R >= 256 m`. `docs/explanation/ifma-notes.md` explains the blocks and counts the
+//! instructions.
 //!
 //! # Bounds
-//! A limb is the lower 52 bits of its word: products ignore the bits above, which carrying leaves there. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part
-//! of what [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical or, of a plain product, a residue.
+//! A limb is the lower 52 bits of its word: products ignore the bits above, which carrying leaves
+//! there. A residue is below `2 m`, the high part of a dual residue below `3 m`; the low part of
+//! what [`Kernel::add_chunk`] makes is below `R / 2`, and its other factor then is canonical or, of
+//! a plain product, a residue.
 //! - low: `(2 m 2 m + R m) / R < 2 m`, and `(R/2 2 m + R m) / R = 2 m`, which is not reached;
 //! - a sum of two residues, squared: `(4 m 4 m + R m) / R < 2 m`;
-//! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less than
-//!   `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
+//! - high: `a d + b c + R m - Q` reduces to less than `(12 m^2 + 2 R m) / R < 3 m`, and to less
+//!   than `(R/2 m + 3 m^2 + 2 R m) / R < 3 m`.
 //!
-//! A column sums what it starts from, below 2^53, at most `4 k` halves of the products and `2 k` halves of the reduction, each
-//! below 2^52, and a carry: below `(6 k + 3) 2^52`; with `k = 320` limbs (plain products only: `4 k + 3`) or 160 this stays
-//! below 2^63.
+//! A column sums what it starts from, below 2^53, at most `4 k` halves of the products and `2 k`
+//! halves of the reduction, each below 2^52, and a carry: below `(6 k + 3) 2^52`; with `k = 320`
+//! limbs (plain products only: `4 k + 3`) or 160 this stays below 2^63.
 
 pub(crate) mod across;
 mod blocks;
@@ -43,8 +46,8 @@ pub const RADIX: u32 = 52;
 /// The bits of a limb.
 pub const MASK: u64 = (1 << RADIX) - 1;
 
-// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel only runs with `Lanes`, which come
-// from `Constants`, and those hold their engine as `Available`.
+// Every call into `blocks`, `lanes` and `tables` needs the instructions of the engine. A kernel
+// only runs with `Lanes`, which come from `Constants`, and those hold their engine as `Available`.
 impl Kernel for Ifma {
     type Word = Octet;
     const LANES: usize = 8;
@@ -88,8 +91,8 @@ impl Kernel for Ifma {
         unsafe { lanes::store(words, rows) }
     }
 
-    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part, which is below
-    /// `3 m` and so at most `3 m` then.
+    /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part,
+    /// which is below `3 m` and so at most `3 m` then.
     fn canonical(m: &Lanes<Self>, residue: &mut [Octet]) {
         let (low, high) = residue.split_at_mut(m.k);
         // SAFETY: as in `mul`.
@@ -205,8 +208,8 @@ impl Kernel for Ifma {
     }
 }
 
-/// The IFMA instructions that this core carries out in a nanosecond at most, measured over some milliseconds (the best
-/// of ten tries).
+/// The IFMA instructions that this core carries out in a nanosecond at most, measured over some
+/// milliseconds (the best of ten tries).
 pub(crate) fn peak_rate() -> f64 {
     let rounds = 50_000;
     let rate = || {

@@ -1,9 +1,10 @@
 //! The portable kernel: one lane, 64-bit limbs, fully reduced residues.
 //!
-//! Residues are below `m` and have exactly as many limbs as `m`, so a 1024-bit prime takes 16 limbs and no more. A
-//! reduction ends in a masked subtraction. The inner loops take two limbs of the multiplier in one pass over the
-//! multiplicand, which halves the loads and stores and leaves two independent carry chains. The loop bodies are
-//! compiled for the usual limb counts and once for any other.
+//! Residues are below `m` and have exactly as many limbs as `m`, so a 1024-bit prime takes 16 limbs
+//! and no more. A reduction ends in a masked subtraction. The inner loops take two limbs of the
+//! multiplier in one pass over the multiplicand, which halves the loads and stores and leaves two
+//! independent carry chains. The loop bodies are compiled for the usual limb counts and once for
+//! any other.
 
 use crate::kernel::{Kernel, Lanes, SHARED_ENTRIES};
 use crate::natural::{adc, add_assign, mac, mac_row, mask, reduce_once, sbb};
@@ -82,9 +83,10 @@ impl Kernel for Serial {
         specialise!(m.k, dual_sqr_body(out, a, &m.m, m.neg_inverse, scratch))
     }
 
-    /// The low part's sum is below `R + m`; where it passes `R`, one `m` less brings it below `R` again, which is all
-    /// that the first factor of a product needs: `(R - 1)(m - 1) + (R - 1) m < 2 R m`, so one subtraction still reduces
-    /// it. In a dual residue that `m` goes to the high part, which may then be `m` itself.
+    /// The low part's sum is below `R + m`; where it passes `R`, one `m` less brings it below `R`
+    /// again, which is all that the first factor of a product needs:
+    /// `(R - 1)(m - 1) + (R - 1) m < 2 R m`, so one subtraction still reduces it. In a dual residue
+    /// that `m` goes to the high part, which may then be `m` itself.
     ///
     /// Proved: `add_chunk_correct` in formal/coq/serial_dual.v.
     fn add_chunk(m: &Lanes<Self>, a: &mut [u64], chunk: &[u64]) {
@@ -130,8 +132,9 @@ fn equal(a: u64, b: u64) -> u64 {
     1 ^ ((differ | differ.wrapping_neg()) >> 63)
 }
 
-/// Montgomery multiplication, coarsely integrated operand scanning (\[KAK96\]) with two limbs of `b` a step. The
-/// running sum stays below `2 m` plus what `a` exceeds `m` by, in `k + 1` limbs; `t` slides up instead of moving its limbs down.
+/// Montgomery multiplication, coarsely integrated operand scanning (\[KAK96\]) with two limbs of
+/// `b` a step. The running sum stays below `2 m` plus what `a` exceeds `m` by, in `k + 1` limbs;
+/// `t` slides up instead of moving its limbs down.
 ///
 /// Proved: `mul_body_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -155,7 +158,8 @@ fn mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inve
     reduce_once(out, carry, m);
 }
 
-/// Montgomery squaring: the square by rows, each product of two different limbs once, then the reduction.
+/// Montgomery squaring: the square by rows, each product of two different limbs once, then the
+/// reduction.
 #[inline(always)]
 fn sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, t: &mut [u64]) {
     let (out, a, m, t) = (&mut out[..k], &a[..k], &m[..k], &mut t[..2 * k]);
@@ -167,10 +171,11 @@ fn sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, t
 
 /// The product of dual residues (see [`crate::kernel`]).
 ///
-/// Bounds: `a c < R m` gives `t < 2 m`; where `t` is reduced by one `m`, `Q` drops by `R`. With `s` the number of
-/// subtractions, `v = (a d + b c - Q + s R + Q' m) / R` is what remains: `a d + b c + R - Q` lies in
-/// `[1, R m + m^2 + R]` and so reduces to a number in `[1, 3 m]`, from which `1 - s` is taken: `v` lies in `[0, 3 m]`,
-/// and `2 m`, then `m` are subtracted where they fit.
+/// Bounds: `a c < R m` gives `t < 2 m`; where `t` is reduced by one `m`, `Q` drops by `R`. With `s`
+/// the number of subtractions, `v = (a d + b c - Q + s R + Q' m) / R` is what remains:
+/// `a d + b c + R - Q` lies in `[1, R m + m^2 + R]` and so reduces to a number in `[1, 3 m]`, from
+/// which `1 - s` is taken: `v` lies in `[0, 3 m]`, and `2 m`, then `m` are subtracted where they
+/// fit.
 ///
 /// Proved: `dual_mul_body_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
@@ -209,7 +214,8 @@ fn dual_sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u
     finish_high(k, out_high, high, top, m, neg_inverse);
 }
 
-/// Adds `s R - Q` to `t`, `Q` the low `k` limbs of `digits`; returns what goes to the limb above `t`, modulo 2^64.
+/// Adds `s R - Q` to `t`, `Q` the low `k` limbs of `digits`; returns what goes to the limb above
+/// `t`, modulo 2^64.
 ///
 /// Proved: `subtract_digits_correct` in formal/coq/serial_dual.v.
 #[inline(always)]
@@ -295,7 +301,8 @@ fn square(k: usize, t: &mut [u64], a: &[u64]) {
     t.fill(0);
     let mut i = 0;
     while i + 1 < k {
-        // The row of a_i begins one limb early, with a_i a_(i+1); from limb 2 i + 2 on both rows run side by side.
+        // The row of a_i begins one limb early, with a_i a_(i+1); from limb 2 i + 2 on both rows
+        // run side by side.
         let (low, carry) = mac(t[2 * i + 1], a[i], a[i + 1], 0);
         t[2 * i + 1] = low;
         let both = &mut t[2 * i + 2..i + k];
@@ -312,8 +319,8 @@ fn square(k: usize, t: &mut [u64], a: &[u64]) {
     }
 }
 
-/// Montgomery reduction of the `2 k` limbs `t`: leaves the quotient digits in the low half and `(t + Q m) / R` in the
-/// upper half; returns its carry.
+/// Montgomery reduction of the `2 k` limbs `t`: leaves the quotient digits in the low half and
+/// `(t + Q m) / R` in the upper half; returns its carry.
 ///
 /// Proved: `reduce_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -332,8 +339,8 @@ fn reduce(k: usize, t: &mut [u64], m: &[u64], neg_inverse: u64) -> u64 {
     carry
 }
 
-/// Two reduction steps: adds `(q0 + 2^64 q1) m` such that the two lowest limbs become zero, and leaves `q0`, `q1` in
-/// their place. Returns the two limbs carried out.
+/// Two reduction steps: adds `(q0 + 2^64 q1) m` such that the two lowest limbs become zero, and
+/// leaves `q0`, `q1` in their place. Returns the two limbs carried out.
 ///
 /// Proved: `reduce_rows_correct` in formal/coq/serial.v.
 #[inline(always)]
@@ -412,8 +419,8 @@ mod tests {
         text.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
     }
 
-    /// What Coq computes from the functions that it proves right: every limb of the results, and of the memory that the
-    /// products leave behind.
+    /// What Coq computes from the functions that it proves right: every limb of the results, and of
+    /// the memory that the products leave behind.
     #[test]
     fn products_are_those_of_the_proofs() {
         let mut calls = 0;

@@ -1,10 +1,12 @@
-//! Text: decimal digits, or hexadecimal ones after `0x`. The time depends on the number: for those that are shown.
+//! Text: decimal digits, or hexadecimal ones after `0x`. The time depends on the number: for those
+//! that are shown.
 
 use super::mac;
 use crate::ArithError;
 use zeroize::Zeroizing;
 
-/// The largest power of ten in a limb, and its digits. Its highest bit is set, as [`divide_by_ten`] needs.
+/// The largest power of ten in a limb, and its digits. Its highest bit is set, as [`divide_by_ten`]
+/// needs.
 const TEN: u64 = 10_000_000_000_000_000_000;
 const TEN_DIGITS: usize = 19;
 /// `floor((2^128 - 1) / TEN) - 2^64`.
@@ -15,7 +17,8 @@ const HEX_DIGITS: usize = 16;
 /// Reads a number in decimal, or in hexadecimal after `0x`, into limbs.
 ///
 /// # Errors
-/// [`ArithError::NoNumber`], [`ArithError::NotANumber`], [`ArithError::Negative`], [`ArithError::TooLarge`]; the limbs hold anything then.
+/// [`ArithError::NoNumber`], [`ArithError::NotANumber`], [`ArithError::Negative`],
+/// [`ArithError::TooLarge`]; the limbs hold anything then.
 ///
 /// ```
 /// # use hearith_arith::{ArithError, natural::parse};
@@ -44,7 +47,8 @@ pub fn from_decimal(digits: &[u8], limbs: &mut [u64]) -> Result<(), ArithError> 
         digits if !digits.iter().all(u8::is_ascii_digit) => return Err(ArithError::NotANumber),
         _ => limbs.fill(0),
     }
-    // The first piece is the short one, so that every other one moves what is there by the same factor.
+    // The first piece is the short one, so that every other one moves what is there by the same
+    // factor.
     let (first, rest) = digits.split_at(digits.len() % TEN_DIGITS);
     let mut used = 0;
     for piece in [first].into_iter().chain(rest.chunks(TEN_DIGITS)) {
@@ -78,7 +82,8 @@ fn from_hexadecimal(digits: &[u8], limbs: &mut [u64]) -> Result<(), ArithError> 
     Ok(())
 }
 
-/// The number in decimal. Nothing but the text is left of it in memory: who shows a secret wipes the text.
+/// The number in decimal. Nothing but the text is left of it in memory: who shows a secret wipes
+/// the text.
 pub fn to_decimal(number: &[u64]) -> String {
     let mut rest = Zeroizing::new(number.to_vec());
     let mut used = rest.len();
@@ -123,8 +128,9 @@ pub fn to_hexadecimal(number: &[u64]) -> String {
     later.iter().rev().fold(format!("{first:#x}"), |text, limb| text + &format!("{limb:0HEX_DIGITS$x}"))
 }
 
-/// Quotient and remainder of `high 2^64 + low` and [`TEN`], for `high < TEN`, by two multiplications (Möller and Granlund,
-/// Improved division by invariant integers, 2011, algorithm 4).
+/// Quotient and remainder of `high 2^64 + low` and [`TEN`], for `high < TEN`, by two
+/// multiplications (Möller and Granlund, Improved division by invariant integers, 2011, algorithm
+/// 4).
 fn divide_by_ten(high: u64, low: u64) -> (u64, u64) {
     let estimate = u128::from(TEN_RECIPROCAL) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));
     let (mut quotient, fraction) = (((estimate >> 64) as u64).wrapping_add(1), estimate as u64);

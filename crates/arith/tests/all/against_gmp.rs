@@ -1,4 +1,5 @@
-//! Every engine against GMP, from 64 to 8192 bits (and 16 384 for plain moduli), at random and at the corners.
+//! Every engine against GMP, from 64 to 8192 bits (and 16 384 for plain moduli), at random and at
+//! the corners.
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Pairs, Square, pow_pairs, powers_of_two};
 use hearith_testing::has;
@@ -7,7 +8,8 @@ use rug::ops::Pow;
 use rug::rand::RandState;
 use rug::{Complete, Integer};
 
-/// Bit lengths that fill their limbs, fall just short of it, and just pass it, in radix 2^64, 2^52 and 2^28.
+/// Bit lengths that fill their limbs, fall just short of it, and just pass it, in radix 2^64, 2^52
+/// and 2^28.
 const BITS: &[u32] =
     &[52, 53, 64, 65, 100, 127, 128, 129, 192, 256, 416, 512, 513, 520, 1000, 1024, 1025, 1060, 1061, 1536, 2048, 2049];
 /// Lengths tried with fewer and shorter exponents.
@@ -34,7 +36,8 @@ fn integers(batch: &Batch) -> Vec<Integer> {
     batch.rows().map(integer).collect()
 }
 
-/// Moduli of exactly `bits` bits: random, the least, the greatest, and one with long runs of zeros and ones.
+/// Moduli of exactly `bits` bits: random, the least, the greatest, and one with long runs of zeros
+/// and ones.
 fn moduli(bits: u32, random: &mut RandState) -> Vec<Integer> {
     let top = (Integer::from(1) << (bits - 1)) | Integer::from(1);
     let half = (Integer::from(1) << (bits / 2)) - 1u32;
@@ -169,7 +172,8 @@ fn powers_with_exponents_of_every_short_length() {
     }
 }
 
-/// Batches of few rows, for which engines have kernels of their own: every operation, row by row, beside GMP.
+/// Batches of few rows, for which engines have kernels of their own: every operation, row by row,
+/// beside GMP.
 #[test]
 fn few_rows() {
     for_all(
@@ -191,7 +195,8 @@ fn few_rows() {
                 let name = format!("{engine}, {rows} rows from {start} modulo {m}");
                 assert_eq!(integers(&modulus.mul(&x, &y)), of(&|i| (&numbers[i] * &wide[i]).complete() % m), "{name}");
                 assert_eq!(integers(&modulus.reduce(&y)), of(&|i| (&wide[i] % m).complete()), "{name}");
-                // As long as the modulus' limbs and not below it, and of the widths that addition has.
+                // As long as the modulus' limbs and not below it, and of the widths that addition
+                // has.
                 let long: Vec<Integer> =
                     (0..rows).map(|i| (Integer::from(1) << (64 * width as u32)) - (1u32 << i)).collect();
                 for (a, b) in [(numbers, &long[..]), (&long, numbers), (&long, &long), (numbers, numbers)] {

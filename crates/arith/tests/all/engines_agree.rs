@@ -1,4 +1,5 @@
-//! Random differential tests: every engine against the portable one, on moduli and numbers of any shape.
+//! Random differential tests: every engine against the portable one, on moduli and numbers of any
+//! shape.
 
 use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 use hearith_testing::has;

@@ -1,8 +1,9 @@
 //! The loops, for any vector.
 //!
 //! # Bounds
-//! A prime `q` is below 2^50. In transforms numbers are below `4 q`, so they have 52 bits: a product by a [`Constant`] takes any number
-//! of 52 bits and gives one below `2 q` (`x w - floor(x w' / 2^52) q` with `w' = floor(2^52 w / q)` lies below `q + x q / 2^52`).
+//! A prime `q` is below 2^50. In transforms numbers are below `4 q`, so they have 52 bits: a
+//! product by a [`Constant`] takes any number of 52 bits and gives one below `2 q`
+//! (`x w - floor(x w' / 2^52) q` with `w' = floor(2^52 w / q)` lies below `q + x q / 2^52`).
 
 use super::{LANES, Lanes, MASK, Word};
 use crate::prime::{Constant, Prime, Tail};
@@ -70,8 +71,9 @@ fn load<W: Word>(from: &[Lanes; 2]) -> (W, W) {
     (W::load(&from[0]), W::load(&from[1]))
 }
 
-/// Coefficients to values at the odd powers of a root of order `2 N`: decimation in time with the roots in reversed order. The last
-/// three levels are within blocks of 64, which stay transposed: that order of values is the scheme's own, the same on every engine.
+/// Coefficients to values at the odd powers of a root of order `2 N`: decimation in time with the
+/// roots in reversed order. The last three levels are within blocks of 64, which stay transposed:
+/// that order of values is the scheme's own, the same on every engine.
 #[inline(always)]
 pub(super) fn forward<W: Word>(a: &mut [Lanes], prime: &Prime) {
     let modulus = Modulus::<W>::new(prime.q);
@@ -197,7 +199,8 @@ pub(super) fn scale<W: Word>(a: &mut [Lanes], c: Constant, prime: &Prime) {
     }
 }
 
-/// A negative number is a large word, and small with `q` added; the smaller of both is right for either sign.
+/// A negative number is a large word, and small with `q` added; the smaller of both is right for
+/// either sign.
 #[inline(always)]
 pub(super) fn add_small<W: Word>(a: &mut [Lanes], small: &[Lanes], prime: &Prime) {
     let q = W::splat(prime.q);
@@ -273,7 +276,8 @@ macro_rules! kernel {
             fn compiled($($argument: $kind),*) {
                 $crate::kernel::loops::$name::<$word>($($argument),*);
             }
-            // SAFETY: a kernel is reached by `dispatch!` only, which takes engines that this machine can run.
+            // SAFETY: a kernel is reached by `dispatch!` only, which takes engines that this
+            // machine can run.
             #[allow(unused_unsafe)]
             unsafe {
                 compiled($($argument),*)

@@ -47,7 +47,8 @@ pub struct DghvKeygen {
     /// toy, small, medium or large; or a file with parameters in the form of the published program
     #[arg(long, value_name = "NAME|FILE")]
     pub parameters: String,
-    /// Coefficients of encryption as short as those of cmnt, so that fresh ciphertexts of cnt can be multiplied
+    /// Coefficients of encryption as short as those of cmnt, so that fresh ciphertexts of cnt can
+    /// be multiplied
     #[arg(long)]
     pub short_coefficients: bool,
     /// Leave out what refreshes noisy bits: the public key is half as long, circuits are shallow

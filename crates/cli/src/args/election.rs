@@ -15,9 +15,11 @@ use super::Sharing;
 pub enum Election {
     /// Begin: the organiser's and the board's keys, and what is voted on
     Init(ElectionInit),
-    /// Make the key that a trustee signs shares with, before the ceremony, and print its public half
+    /// Make the key that a trustee signs shares with, before the ceremony, and print its public
+    /// half
     TrusteeKey(ElectionTrusteeKey),
-    /// Make the key that lists of voters are signed with, where that is not the organiser's, and print its public half
+    /// Make the key that lists of voters are signed with, where that is not the organiser's, and
+    /// print its public half
     RegistrarKey(ElectionTrusteeKey),
     /// Make the key, share it among trustees, and publish the election
     Ceremony(ElectionCeremony),
@@ -95,7 +97,8 @@ pub struct ElectionServe {
     /// The folder of the pages, built
     #[arg(long, value_name = "DIR")]
     pub web: Option<PathBuf>,
-    /// Other elections to hold below /NAME/: TOML, a table for each with `store`, `board_key` and what it needs besides
+    /// Other elections to hold below /NAME/: TOML, a table for each with `store`, `board_key` and
+    /// what it needs besides
     #[arg(long, value_name = "FILE")]
     pub elections: Option<PathBuf>,
     /// Where to show /metrics, /healthz and /readyz, on this machine only
@@ -213,16 +216,19 @@ pub struct ElectionInit {
     /// When voting begins, such as 2026-11-20T08:00:00Z: the board opens it, and nobody else can
     #[arg(long, value_name = "TIME")]
     pub opens: Option<String>,
-    /// When voting ends: the board closes it, takes no ballot from then on, and nobody can close it before
+    /// When voting ends: the board closes it, takes no ballot from then on, and nobody can close it
+    /// before
     #[arg(long, value_name = "TIME")]
     pub closes: Option<String>,
-    /// Voters may be added, and lost credentials replaced, while voting goes on; everybody sees which
+    /// Voters may be added, and lost credentials replaced, while voting goes on; everybody sees
+    /// which
     #[arg(long)]
     pub late: bool,
     /// A trial, whose result binds nobody: all pages say so
     #[arg(long)]
     pub trial: bool,
-    /// Who lists voters and makes their credentials in the organiser's place: what `registrar-key` printed
+    /// Who lists voters and makes their credentials in the organiser's place: what `registrar-key`
+    /// printed
     #[arg(long, value_name = "KEY")]
     pub registrar: Option<String>,
     /// Directory of the election, for its organiser alone; made when missing
@@ -264,13 +270,15 @@ pub struct ElectionRegister {
     /// The organiser's directory; for a registrar elsewhere, the server's URL
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
-    /// CSV with a column `voter`, and if you like `weight` and `key` (an Ed25519 key of the voter's own)
+    /// CSV with a column `voter`, and if you like `weight` and `key` (an Ed25519 key of the voter's
+    /// own)
     #[arg(value_name = "VOTERS", requires = "out")]
     pub voters: Option<PathBuf>,
     /// File for the new credentials, one a line: hand each voter theirs
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The voters are listed already and have not voted: give them new credentials for those that they lost
+    /// The voters are listed already and have not voted: give them new credentials for those that
+    /// they lost
     #[arg(long, requires = "voters", conflicts_with = "aliases")]
     pub replace: bool,
     /// List voters by random aliases: only --codes, which stays with you, says whose they are
@@ -282,7 +290,8 @@ pub struct ElectionRegister {
     /// The registrar's key, if the election has one
     #[arg(long, value_name = "FILE")]
     pub registrar: Option<PathBuf>,
-    /// CSV for the same credentials as codes that voters type into the pages; links too, with --server
+    /// CSV for the same credentials as codes that voters type into the pages; links too, with
+    /// --server
     #[arg(long, value_name = "FILE", requires = "voters")]
     pub codes: Option<PathBuf>,
     /// Begin the vote: voters can be added afterwards only if the election was set up --late
@@ -324,7 +333,8 @@ pub struct ElectionDeliver {
     /// Text in place of the usual one: {voter}, {title}, {code} and {link} stand for what they say
     #[arg(long, value_name = "FILE")]
     pub text: Option<PathBuf>,
-    /// A TrueType font to embed in letters, for names that Helvetica (Western European letters) cannot show
+    /// A TrueType font to embed in letters, for names that Helvetica (Western European letters)
+    /// cannot show
     #[arg(long, value_name = "FILE", requires = "letters")]
     pub font: Option<PathBuf>,
 }
@@ -360,7 +370,8 @@ pub struct ElectionResult {
     /// The language of the PDF
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "en")]
     pub language: Language,
-    /// A TrueType font to embed in the PDF, for names that Helvetica (Western European letters) cannot show
+    /// A TrueType font to embed in the PDF, for names that Helvetica (Western European letters)
+    /// cannot show
     #[arg(long, value_name = "FILE", requires = "pdf")]
     pub font: Option<PathBuf>,
 }
@@ -399,7 +410,8 @@ pub struct ElectionVote {
     /// Have the machine's ballot opened and published instead of cast: it never counts
     #[arg(long, requires = "machine", conflicts_with = "receipt")]
     pub challenge: bool,
-    /// Cast ballots of many voters: CSV with a column `voter` and one a contest, candidates parted by `;`
+    /// Cast ballots of many voters: CSV with a column `voter` and one a contest, candidates parted
+    /// by `;`
     #[arg(long, value_name = "FILE", conflicts_with = "voter")]
     pub ballots: Option<PathBuf>,
     /// File for the board's receipt
@@ -453,7 +465,8 @@ pub struct ElectionDecryptShare {
     /// The trustee's key to sign with, as `trustee-key` made it
     #[arg(long, value_name = "FILE")]
     pub trustee_key: PathBuf,
-    /// Have a ballot machine's tally board count the ballots and make the share; SETTINGS say which one, and what of it
+    /// Have a ballot machine's tally board count the ballots and make the share; SETTINGS say which
+    /// one, and what of it
     #[arg(long, value_name = "SETTINGS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub machine: Option<String>,
     /// The share of the decryption, for the organiser

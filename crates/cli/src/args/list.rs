@@ -1,5 +1,6 @@
-//! Lists of columns, and of settings for them: `a,b` and `a=2,b=0`. A name with a comma, a quote or an equals sign is
-//! written in quotes, and quotes within it are doubled, as in CSV: `"salary, gross",b`.
+//! Lists of columns, and of settings for them: `a,b` and `a=2,b=0`. A name with a comma, a quote or
+//! an equals sign is written in quotes, and quotes within it are doubled, as in CSV:
+//! `"salary, gross",b`.
 
 use std::fmt::Display;
 use std::str::FromStr;

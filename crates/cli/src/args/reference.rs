@@ -1,6 +1,8 @@
-//! The page of all commands and options, `docs/reference/command-line-options.md`, made from the definitions.
+//! The page of all commands and options, `docs/reference/command-line-options.md`, made from the
+//! definitions.
 //!
-//! `UPDATE=1 cargo test --package hearith --lib page_of_options` writes it; without UPDATE a page that differs fails.
+//! `UPDATE=1 cargo test --package hearith --lib page_of_options` writes it; without UPDATE a page
+//! that differs fails.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -15,8 +15,8 @@ const LONGEST: u64 = 64;
 /// Reads all bits of an input, which is called `name` in errors.
 ///
 /// # Errors
-/// A line that is neither 0 nor 1, with its number, which is all that is said of it; too many lines; an input that cannot be
-/// read.
+/// A line that is neither 0 nor 1, with its number, which is all that is said of it; too many
+/// lines; an input that cannot be read.
 pub fn read(name: &str, input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Failure> {
     lines(name, input, "neither 0 nor 1", |bits, text| {
         let bit = match text {
@@ -29,8 +29,8 @@ pub fn read(name: &str, input: impl BufRead) -> Result<Zeroizing<Vec<bool>>, Fai
     })
 }
 
-/// Reads an input line by line, each without the white space around it, and gives it to `take` with the bits that were there
-/// before. `wrong` is said of a line that it does not accept.
+/// Reads an input line by line, each without the white space around it, and gives it to `take` with
+/// the bits that were there before. `wrong` is said of a line that it does not accept.
 pub(super) fn lines(
     name: &str,
     mut input: impl BufRead,

@@ -1,5 +1,6 @@
-//! `hearith dghv add`, `multiply`, `evaluate` and `switch`: computing without the private key. Bits that are too noisy are
-//! recrypted first, if the key can do that. With a ladder, circuits go down it; rows of two files meet at the lower one's level.
+//! `hearith dghv add`, `multiply`, `evaluate` and `switch`: computing without the private key. Bits
+//! that are too noisy are recrypted first, if the key can do that. With a ladder, circuits go down
+//! it; rows of two files meet at the lower one's level.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

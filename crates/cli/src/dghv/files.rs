@@ -1,4 +1,5 @@
-//! Files of keys and encrypted bits on the command line: named in errors, with progress where they are long.
+//! Files of keys and encrypted bits on the command line: named in errors, with progress where they
+//! are long.
 
 use std::fs::File;
 use std::io::Read;
@@ -111,7 +112,8 @@ impl Bits {
         Self::under(path, levels.map(|key: &PrivateKey| (key.id(), key.parameters()))).map(|(bits, _)| bits)
     }
 
-    /// Opens a file of bits under one of some keys, the first of which gives its name to all, and tells which.
+    /// Opens a file of bits under one of some keys, the first of which gives its name to all, and
+    /// tells which.
     fn under<'a>(path: &Path, keys: impl Iterator<Item = (KeyId, &'a Parameters)>) -> Result<(Self, usize), Failure> {
         let bits = Self::open(path)?;
         let header = bits.header();

@@ -56,11 +56,12 @@ impl Width {
     }
 }
 
-/// Reads all integers of an input, which is called `name` in errors, and gives their bits one after another.
+/// Reads all integers of an input, which is called `name` in errors, and gives their bits one after
+/// another.
 ///
 /// # Errors
-/// A line that is no integer of the width, with its number and the range, which is all that is said of it; too many bits; an
-/// input that cannot be read.
+/// A line that is no integer of the width, with its number and the range, which is all that is said
+/// of it; too many bits; an input that cannot be read.
 pub fn read(name: &str, input: impl BufRead, width: Width) -> Result<Zeroizing<Vec<bool>>, Failure> {
     let (least, most) = width.range();
     bits::lines(name, input, &format!("not an integer from {least} to {most}"), |bits, text| {

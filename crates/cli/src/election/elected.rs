@@ -1,4 +1,5 @@
-//! Who is elected by the votes: so many as the contest has seats, and nobody by lot. The pages say the same.
+//! Who is elected by the votes: so many as the contest has seats, and nobody by lot. The pages say
+//! the same.
 
 use hearith_election::{Contest, Limit, Method};
 
@@ -19,7 +20,8 @@ fn seats(contest: &Contest) -> usize {
     }
 }
 
-/// Who has the most votes. Candidates without a vote are never elected, nor tied, and the blank vote is no candidate.
+/// Who has the most votes. Candidates without a vote are never elected, nor tied, and the blank
+/// vote is no candidate.
 pub(super) fn elected(contest: &Contest, votes: &[u64]) -> Elected {
     let candidates = votes.len() - usize::from(contest.blank);
     let places = seats(contest);

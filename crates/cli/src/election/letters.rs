@@ -104,7 +104,8 @@ pub(super) fn words(language: Language) -> Words {
     }
 }
 
-/// A text with what stands in braces replaced, all at once: what is put in is not looked through again.
+/// A text with what stands in braces replaced, all at once: what is put in is not looked through
+/// again.
 pub(super) fn filled(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::new();
     let mut rest = text;

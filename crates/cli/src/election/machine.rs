@@ -1,4 +1,5 @@
-//! `hearith election vote --machine`: a ballot that a machine makes and proves, entered as any other. The record decides what counts; the machine's log follows it.
+//! `hearith election vote --machine`: a ballot that a machine makes and proves, entered as any
+//! other. The record decides what counts; the machine's log follows it.
 
 use hearith_device::ballot::{self, Machine, Rules, Sealed, Setup};
 use hearith_device::{Error, Kind};

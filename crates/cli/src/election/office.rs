@@ -83,7 +83,8 @@ impl Office {
         Err(Failure::at(&self.name, "voters are listed with another key (--registrar names its file)"))
     }
 
-    /// The organiser's keys, and the record here or at a server. Of a server's URL alone there are no keys.
+    /// The organiser's keys, and the record here or at a server. Of a server's URL alone there are
+    /// no keys.
     pub(super) fn open_at(session: &Session, folder: &Path, at: &AtServer) -> Result<Self, Failure> {
         let Some(url) = at.server.as_deref().or_else(|| url(folder)) else { return Self::open(session, folder) };
         let key = folder.join(ORGANISER);
@@ -108,7 +109,8 @@ impl Office {
         })
     }
 
-    /// As voters find it: the organiser's directory, or a server by its URL, of which they need to know the election only.
+    /// As voters find it: the organiser's directory, or a server by its URL, of which they need to
+    /// know the election only.
     pub(super) fn visit(session: &Session, place: &Path, ca: Option<&Path>) -> Result<Self, Failure> {
         let Some(url) = url(place) else { return Self::open(session, place) };
         let client = client(url, ca)?;
@@ -148,7 +150,8 @@ impl Office {
         tally.map_err(|error| Failure::at(&self.name, error))
     }
 
-    /// Signs what an official says: the organiser, the registrar, or the board where the election has dates.
+    /// Signs what an official says: the organiser, the registrar, or the board where the election
+    /// has dates.
     pub(super) fn signed(&self, body: Body) -> Result<Notice, Failure> {
         let manifest = self.state().election().manifest();
         let of_board = match body.kind() {
@@ -177,7 +180,8 @@ impl Office {
         self.enter(notice).map(|_| ())
     }
 
-    /// Whether an entry that was sent may be on the board, after that failed: a server's answer may have been lost.
+    /// Whether an entry that was sent may be on the board, after that failed: a server's answer may
+    /// have been lost.
     pub(super) fn may_have_more(&self) -> bool {
         match &self.place {
             Place::Here { .. } => false,
@@ -185,7 +189,8 @@ impl Office {
         }
     }
 
-    /// Checks that a voter's ballot, or a challenged one, may come now, before it is made; a server says so when it comes.
+    /// Checks that a voter's ballot, or a challenged one, may come now, before it is made; a server
+    /// says so when it comes.
     pub(super) fn awaits(&self, kind: Kind, voter: &str) -> Result<(), Failure> {
         let Place::Here { record, .. } = &self.place else { return Ok(()) };
         let state = record.state();
@@ -242,7 +247,8 @@ impl Office {
 /// What a receipt is worth that does not hold.
 const NOT_CONFIRMED: &str = "nothing shows that it is on the board: note its tracker, and look in a verified record";
 
-/// The line that the board shows for what was sent, if that has a tracker: ballots, cast or challenged.
+/// The line that the board shows for what was sent, if that has a tracker: ballots, cast or
+/// challenged.
 fn published(client: &Client, notice: &Notice) -> Result<Option<String>, Failure> {
     let ballot = match notice.body() {
         Body::Ballot(ballot) => ballot,

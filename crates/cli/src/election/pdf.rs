@@ -1,5 +1,5 @@
-//! Pages to print: lines of text, codes, QR codes. Letters of Western Europe in the fonts that every reader has; others in a
-//! font that is given.
+//! Pages to print: lines of text, codes, QR codes. Letters of Western Europe in the fonts that
+//! every reader has; others in a font that is given.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -95,7 +95,8 @@ impl Document {
         }
     }
 
-    /// A paragraph of this size in points; its lines, and what is too long for one, on lines of their own.
+    /// A paragraph of this size in points; its lines, and what is too long for one, on lines of
+    /// their own.
     pub(super) fn text(&mut self, text: &str, size: f32) -> Result<(), Failure> {
         for line in text.lines() {
             for part in self.wrapped(line, size)? {
@@ -244,7 +245,8 @@ impl Font {
         }
     }
 
-    /// How wide a text is, for a size of one point. Of Helvetica's accented letters it is an estimate, and high.
+    /// How wide a text is, for a size of one point. Of Helvetica's accented letters it is an
+    /// estimate, and high.
     fn width(&self, text: &str) -> f32 {
         match self {
             Font::Helvetica => text.chars().map(|one| helvetica(one) / 1000.0).sum(),
@@ -268,7 +270,8 @@ fn shaped(character: char) -> Failure {
     Failure::new(format!("'{character}' (U+{code:04X}) is {what}"))
 }
 
-/// Whether letters of a character's script take other forms or places beside others: what this does not do.
+/// Whether letters of a character's script take other forms or places beside others: what this does
+/// not do.
 fn takes_shaping(character: char) -> bool {
     matches!(u32::from(character), 0x0300..=0x036f | 0x0590..=0x109f | 0x1780..=0x18af | 0x1a00..=0x1cff
         | 0x200c..=0x200d | 0xa800..=0xabff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x1_0800..=0x1_1fff)

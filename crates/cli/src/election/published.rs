@@ -61,8 +61,8 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{}", thousandths / 10, thousandths % 10)
 }
 
-/// A row a candidate (RFC 4180): `contest,candidate,votes,percent,outcome`. Names that a table would take for formulas have
-/// an apostrophe before them.
+/// A row a candidate (RFC 4180): `contest,candidate,votes,percent,outcome`. Names that a table
+/// would take for formulas have an apostrophe before them.
 fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
     let weight = state.counted().1;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());

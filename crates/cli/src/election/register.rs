@@ -1,4 +1,5 @@
-//! `hearith election register`: the list of voters, their credentials, and new ones for those that were lost.
+//! `hearith election register`: the list of voters, their credentials, and new ones for those that
+//! were lost.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -60,8 +61,8 @@ fn deliver(office: &mut Office, made: Made, out: &Path, command: &ElectionRegist
     if let Some(path) = &command.codes {
         write_new(path, Access::Owner, made.codes.trim_end()).inspect_err(|_| remove())?;
     }
-    // What is sent is kept until it is known to be on the board: then it can be sent again, and no second set of
-    // credentials is made.
+    // What is sent is kept until it is known to be on the board: then it can be sent again, and no
+    // second set of credentials is made.
     let lines: Vec<String> = notices.iter().map(Notice::to_json).collect();
     write_new(&pending, Access::Owner, &lines.join("\n")).inspect_err(|_| remove())?;
     for (number, notice) in notices.into_iter().enumerate() {
@@ -78,7 +79,8 @@ fn deliver(office: &mut Office, made: Made, out: &Path, command: &ElectionRegist
     fs::remove_file(&pending).map_err(|error| Failure::writing(&name(&pending), error))
 }
 
-/// Sends what an attempt before left in doubt, as far as the board does not have it. Returns how many entries it sent.
+/// Sends what an attempt before left in doubt, as far as the board does not have it. Returns how
+/// many entries it sent.
 fn send_again(office: &mut Office, out: &Path) -> Result<usize, Failure> {
     let pending = pending(out);
     let lines = text(&pending)?;
@@ -124,7 +126,8 @@ struct Made {
 }
 
 impl Made {
-    /// Reads voters, and makes credentials for those who have no key of their own; codes have links into a server's pages.
+    /// Reads voters, and makes credentials for those who have no key of their own; codes have links
+    /// into a server's pages.
     fn of_table(path: &Path, election: Hash, command: &ElectionRegister) -> Result<Self, Failure> {
         let file = File::open(path).map_err(|error| Failure::reading(&name(path), error))?;
         let mut table = csv::Reader::from_reader(file);
@@ -185,7 +188,8 @@ impl Made {
     }
 }
 
-/// The table of codes: `voter`, `name` where voters are listed by aliases, `code`, and `link` where there is a server.
+/// The table of codes: `voter`, `name` where voters are listed by aliases, `code`, and `link` where
+/// there is a server.
 struct Codes<'a> {
     table: Zeroizing<String>,
     names: bool,

@@ -160,7 +160,8 @@ pub(super) fn ceremony(session: &Session, command: &ElectionCeremony) -> Result<
             let mut pair = Pair::begin(&command.out, JSON, false)?;
             let passphrase = choose(&name(&command.out))?;
             let key = {
-                // Safe primes for one holder too: then no prime factor is small, which the proofs rest on.
+                // Safe primes for one holder too: then no prime factor is small, which the proofs
+                // rest on.
                 let _progress = Progress::start("searching safe primes", Length::Unknown);
                 PrivateKey::generate_safe(command.bits, Variant::Djn, session.policy, session.engine)
                     .map_err(Failure::new)?

@@ -1,4 +1,5 @@
-//! `hearith election decrypt-share --machine`: a tally board counts the ballots of a record that was verified, and makes a trustee's share of what they come to. What it gives is verified as
+//! `hearith election decrypt-share --machine`: a tally board counts the ballots of a record that
+//! was verified, and makes a trustee's share of what they come to. What it gives is verified as
 //! everybody would.
 
 use hearith_device::ballot::{Counted, Tally as TallyBoard, TallySetup};

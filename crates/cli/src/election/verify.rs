@@ -79,7 +79,8 @@ fn show(session: &Session, report: &Report) -> Result<(), Failure> {
     print(&text)
 }
 
-/// What else the election says of itself, and changes of its list of voters that everybody should see.
+/// What else the election says of itself, and changes of its list of voters that everybody should
+/// see.
 pub(super) fn terms(state: &State) -> String {
     let manifest = state.election().manifest();
     let mut text = String::new();

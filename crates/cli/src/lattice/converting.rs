@@ -37,7 +37,8 @@ impl Converting {
     }
 }
 
-/// Why a piece of a table could not be encrypted: a device's own failure, which its name stands before, or what is wrong with the table.
+/// Why a piece of a table could not be encrypted: a device's own failure, which its name stands
+/// before, or what is wrong with the table.
 pub(super) fn failure(session: &Session, table: &str, error: Error) -> Failure {
     match (session.device, error.kind()) {
         (Some(kind), hearith_columns::ErrorKind::Lattice(ErrorKind::Converter(cause))) => {

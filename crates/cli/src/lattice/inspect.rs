@@ -42,7 +42,8 @@ pub(crate) fn describe_column(field: &Field, encrypted: &[LatticeColumn]) -> Opt
     Some(describe_count(field, &of.part))
 }
 
-/// `bfv, key 0123..., bfv-8192, chunks of 8192 rows, 97 bits, scale 2, range 100.00, up to 4294967296 additions`.
+/// `bfv, key 0123..., bfv-8192, chunks of 8192 rows, 97 bits, scale 2, range 100.00, up to
+/// 4294967296 additions`.
 fn says(column: &LatticeColumn) -> String {
     let LatticeColumn { key, set, bits, part, max_additions, .. } = column;
     let form = match column.form {

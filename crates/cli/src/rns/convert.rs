@@ -91,8 +91,8 @@ pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> 
 }
 
 impl Convert {
-    /// Sign and magnitude of the integer that stands for this residue class: the natural one, or with `--centred` that
-    /// from `-Q/2` up to below `Q/2`.
+    /// Sign and magnitude of the integer that stands for this residue class: the natural one, or
+    /// with `--centred` that from `-Q/2` up to below `Q/2`.
     fn signed(&self, number: &[u64], product: &[u64]) -> (&'static str, Secret) {
         let half = shifted_down(product, 1);
         match self.centred && less(number, &difference(product, &half)) == 0 {
@@ -102,7 +102,8 @@ impl Convert {
     }
 }
 
-/// The moduli that the table names, which `--primes` may not contradict, or else those of the options.
+/// The moduli that the table names, which `--primes` may not contradict, or else those of the
+/// options.
 fn moduli_of(command: &Convert, table: &Table) -> Result<Vec<u64>, Failure> {
     match tables::moduli(&table.name, &table.schema)? {
         Some(named) if command.primes.is_empty() || command.primes == named => Ok(named),

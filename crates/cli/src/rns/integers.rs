@@ -7,11 +7,12 @@ use hearith_arith::{ArithError, Batch};
 
 use crate::failure::Failure;
 
-/// Bytes of the longest line that is read, its line feed included; no number that a basis holds is longer.
+/// Bytes of the longest line that is read, its line feed included; no number that a basis holds is
+/// longer.
 const LONGEST: usize = 1 << 16;
 
-/// A file of integers from `-Q/2` to below `Q`, read batch by batch: each as the number from 0 to below `Q` that has its
-/// residues.
+/// A file of integers from `-Q/2` to below `Q`, read batch by batch: each as the number from 0 to
+/// below `Q` that has its residues.
 pub struct Integers<R> {
     name: String,
     input: R,
@@ -23,7 +24,8 @@ pub struct Integers<R> {
 }
 
 impl<R: BufRead> Integers<R> {
-    /// Integers from `-bound / 2` to below `bound` from an input, called `name` in errors, `rows` at a time.
+    /// Integers from `-bound / 2` to below `bound` from an input, called `name` in errors, `rows`
+    /// at a time.
     pub fn new(name: String, input: R, bound: &[u64], rows: usize) -> Self {
         Self { name, input, bound: bound.to_vec(), rows, line: 0, done: false }
     }

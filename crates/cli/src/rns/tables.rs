@@ -69,7 +69,8 @@ pub(super) fn check(name: &str, schema: &Schema, moduli: &[u64]) -> Result<(), F
     }
 }
 
-/// The residues in a table: numbers, or text that holds numbers; `first_row` is the number of the first row, from 0.
+/// The residues in a table: numbers, or text that holds numbers; `first_row` is the number of the
+/// first row, from 0.
 pub(super) fn residues(name: &str, batch: &RecordBatch, moduli: &[u64], first_row: u64) -> Result<Residues, Failure> {
     let mut words = Vec::with_capacity(moduli.len() * batch.num_rows());
     for ((field, column), &modulus) in batch.schema().fields().iter().zip(batch.columns()).zip(moduli) {

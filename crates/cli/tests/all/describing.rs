@@ -2,7 +2,8 @@
 
 use crate::common::{Place, STAFF};
 
-/// What each library makes of `rows.parquet`: without metadata, with types of its own, in `bare.parquet`.
+/// What each library makes of `rows.parquet`: without metadata, with types of its own, in
+/// `bare.parquet`.
 const LIBRARIES: [&str; 3] = [
     "import pandas as pd\npd.read_parquet('rows.parquet').to_parquet('bare.parquet')",
     "import polars as pl\npl.read_parquet('rows.parquet').write_parquet('bare.parquet')",

@@ -136,8 +136,8 @@ fn a_circuit_is_computed_on_encrypted_bits() {
     }
 }
 
-/// A circuit of four inputs and so many outputs, each the sum of two inputs. If `held`, the first output is the last one's
-/// complement, so that all others wait for it.
+/// A circuit of four inputs and so many outputs, each the sum of two inputs. If `held`, the first
+/// output is the last one's complement, so that all others wait for it.
 fn many_outputs(outputs: usize, held: bool) -> String {
     let last = 3 + outputs;
     let mut text = format!("{outputs} {}\n1 4\n1 {outputs}\n\n", last + 1);
@@ -263,7 +263,8 @@ fn bits_go_down_a_ladder() {
     assert!(place.ok("dghv inspect a2.dghv").text().contains("  level      2\n"));
     assert_eq!(place.ok(&insecure("decrypt --key ladder/private.dghv b2.dghv")).text(), "0\n1\n0\n1\n");
 
-    // Files of two levels meet at the lower one; eight bits are multiplied by none of the key's own products.
+    // Files of two levels meet at the lower one; eight bits are multiplied by none of the key's own
+    // products.
     for (command, expected) in [("add", "0\n1\n1\n0\n"), ("multiply", "0\n0\n0\n1\n")] {
         place.ok(&insecure(&format!("{command} --key ladder/public.dghv a1.dghv b2.dghv --out c.dghv")));
         assert_eq!(level("c.dghv"), 2);

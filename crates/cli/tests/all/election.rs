@@ -48,7 +48,8 @@ fn words(place: &Place, words: &[&str]) -> Run {
     run
 }
 
-/// The same with the three of the table's votes, one that was challenged, and one that was prepared and cast.
+/// The same with the three of the table's votes, one that was challenged, and one that was prepared
+/// and cast.
 fn voted(sharing: &str) -> Place {
     let place = open(sharing);
     place.ok("election vote club --credential credentials.jsonl --ballots votes.csv");

@@ -69,7 +69,8 @@ fn an_election_at_a_server_comes_to_its_result() {
     let verified = place.ok(&format!("election verify {url}")).text();
     assert_eq!(service.end("-TERM"), Some(0));
 
-    // The backup goes on, verifies as the server's record did, and makes another store that verifies too.
+    // The backup goes on, verifies as the server's record did, and makes another store that
+    // verifies too.
     place.ok("election backup --store sqlite:board.db kept");
     assert_eq!(place.ok("election verify kept").text(), verified);
     place.ok("election restore --store sqlite:other.db kept");
@@ -119,7 +120,8 @@ fn a_proxy_that_drops_ballots_is_not_believed() {
     place.ok(&format!("election register club voters.csv --out credentials --open --server {url}"));
     let run = vote(&place, &url, "ann", "--choose Chair=Ada --receipt receipt.json");
     let theirs = run.text().rsplit("tracker ").next().unwrap().trim().replace(' ', "");
-    // It keeps what is sent to itself, and answers with ann's genuine receipt; or shows her ballot too.
+    // It keeps what is sent to itself, and answers with ann's genuine receipt; or shows her ballot
+    // too.
     let receipt = place.read("receipt.json");
     for shows_theirs in [false, true] {
         let theirs = shows_theirs.then(|| theirs.clone());

@@ -1,4 +1,5 @@
-//! What organisers need besides: dates, registrars, lost answers and credentials, letters, e-mails, results on paper.
+//! What organisers need besides: dates, registrars, lost answers and credentials, letters, e-mails,
+//! results on paper.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Place, Run};
 
-/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that hangs.
+/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that
+/// hangs.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A run that has begun its output and waits for more input.
@@ -48,7 +49,8 @@ fn interrupts_remove_what_is_unfinished() {
     }
 }
 
-/// A run that a shell starts with some signals ignored, and its status and whether it finished after being sent one.
+/// A run that a shell starts with some signals ignored, and its status and whether it finished
+/// after being sent one.
 #[test]
 fn signals_interrupt_unless_they_are_ignored() {
     let run = |nohup: &str, name: &str| {

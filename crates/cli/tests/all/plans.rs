@@ -28,7 +28,8 @@ fn tables_of_two_parties_add_up_by_their_plan() {
     let place = two_parties();
     for keys in ["keys", "bfv"] {
         let encrypt = format!("encrypt -k {keys}/public.json --plan {keys}.plan.json");
-        // The first sender's options make the plan; the second follows it, and so does the first from now on.
+        // The first sender's options make the plan; the second follows it, and so does the first
+        // from now on.
         place.ok(&format!("{encrypt} {OPTIONS} a.csv -o a.parquet"));
         let plan = place.read(&format!("{keys}.plan.json"));
         place.ok(&format!("{encrypt} b.parquet -o e-b.parquet"));

@@ -9,8 +9,8 @@ use hearith_arith::Engine;
 use hearith_columns::parquet::ParquetSource;
 use serde_json::Value;
 
-/// The largest special primes of the paper's 360-bit ring, found with another program: twelve for its words, and one more,
-/// as the product of the twelve is a little below 2^360.
+/// The largest special primes of the paper's 360-bit ring, found with another program: twelve for
+/// its words, and one more, as the product of the twelve is a little below 2^360.
 const PRIMES: [u64; 13] = [
     1_073_692_673,
     1_073_643_521,

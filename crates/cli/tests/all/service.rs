@@ -1,4 +1,5 @@
-//! `hearith serve`, and the commands that let it compute: the same results as without, and an end in good order.
+//! `hearith serve`, and the commands that let it compute: the same results as without, and an end
+//! in good order.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -663,7 +664,8 @@ fn the_image_serves() {
     drop(service);
 }
 
-/// Every line has fields that are known, of words, counts and the service's own address: nothing that a client sent.
+/// Every line has fields that are known, of words, counts and the service's own address: nothing
+/// that a client sent.
 #[test]
 fn logs_hold_nothing_of_what_was_computed() {
     const FIELDS: [&str; 12] = [

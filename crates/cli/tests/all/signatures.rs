@@ -2,8 +2,8 @@
 
 use crate::common::{Place, STAFF};
 
-/// Every part of a table changed, by a program that keeps the signature as it is: name of the change, and a statement
-/// about the pyarrow table `t`.
+/// Every part of a table changed, by a program that keeps the signature as it is: name of the
+/// change, and a statement about the pyarrow table `t`.
 const CHANGES: [(&str, &str); 16] = [
     ("a plain cell", "t = put(t, 'dept', [*t['dept'].to_pylist()[:-1], 'shop'])"),
     ("a null", "t = put(t, 'site', [None, *t['site'].to_pylist()[1:]])"),

@@ -1,4 +1,5 @@
-//! Keys of the variant subgroup: the main job, rows of other origin, and what they cannot be used for.
+//! Keys of the variant subgroup: the main job, rows of other origin, and what they cannot be used
+//! for.
 
 use serde_json::Value;
 

@@ -1,8 +1,10 @@
-//! How a CSV file is written where it is not as RFC 4180 has it: marks, a missing header, words for null.
+//! How a CSV file is written where it is not as RFC 4180 has it: marks, a missing header, words for
+//! null.
 
 use zeroize::Zeroizing;
 
-/// How a CSV file is written. The default is RFC 4180 with a header, where an empty cell alone is null.
+/// How a CSV file is written. The default is RFC 4180 with a header, where an empty cell alone is
+/// null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
     delimiter: u8,
@@ -101,7 +103,8 @@ impl Dialect {
         self.decimal != '.' || self.thousands.is_some()
     }
 
-    /// A number with a point and without thousands separators, or nothing where the text is no number in this dialect.
+    /// A number with a point and without thousands separators, or nothing where the text is no
+    /// number in this dialect.
     pub(super) fn number(&self, text: &str) -> Option<Zeroizing<String>> {
         let trimmed = text.trim_ascii();
         let (mantissa, exponent) = match trimmed.find(['e', 'E']) {
@@ -125,7 +128,8 @@ impl Dialect {
         Some([sign, &whole, point, fraction.unwrap_or(""), exponent].concat().into())
     }
 
-    /// Digits without the separators of thousands; nothing where these do not stand before each three digits.
+    /// Digits without the separators of thousands; nothing where these do not stand before each
+    /// three digits.
     fn ungrouped(&self, digits: &str) -> Option<Zeroizing<String>> {
         let Some(mark) = self.thousands else { return Some(digits.to_owned().into()) };
         let groups: Vec<&str> = digits.split(mark).collect();

@@ -1,8 +1,10 @@
-//! Records of CSV as RFC 4180 writes them (Y. Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV)
-//! Files", 2005), and nothing else: a quote that is not where it says is a fault, not text.
+//! Records of CSV as RFC 4180 writes them (Y. Shafranovich, "Common Format and MIME Type for
+//! Comma-Separated Values (CSV) Files", 2005), and nothing else: a quote that is not where it says
+//! is a fault, not text.
 //!
-//! Three liberties are taken: a line may end in a line feed alone, there may be a byte order mark, and another character may
-//! separate cells. A line is a record, an empty line one of a single empty cell.
+//! Three liberties are taken: a line may end in a line feed alone, there may be a byte order mark,
+//! and another character may separate cells. A line is a record, an empty line one of a single
+//! empty cell.
 
 use std::io::{self, Read};
 
@@ -152,7 +154,8 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Takes bytes up to the end of the record or of the bytes: how many, and whether the record is complete.
+/// Takes bytes up to the end of the record or of the bytes: how many, and whether the record is
+/// complete.
 fn step(bytes: &[u8], delimiter: u8, state: &mut State, record: &mut Record) -> Result<(usize, bool), Fault> {
     let mut at = 0;
     while at < bytes.len() {

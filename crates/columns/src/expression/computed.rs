@@ -17,12 +17,12 @@ use super::types::{Typing, describe};
 use super::{PredicateError, cells_of, plain_columns};
 use crate::error::{Error, ErrorKind};
 
-/// A plain column, or one that is computed of plain columns: `dept`, `"salary, gross"`, `cast(day as date)`,
-/// `age >= 30 as senior`.
+/// A plain column, or one that is computed of plain columns: `dept`, `"salary, gross"`,
+/// `cast(day as date)`, `age >= 30 as senior`.
 ///
-/// The grammar is that of [`Predicate`](super::Predicate). A comparison or other condition gives a boolean column, a cast one of
-/// its type: integers, `decimal(p, s)`, `Float64` or `Float32`, text, `Date32`, and times of microseconds. Nothing is
-/// lost: a cell that does not fit is an error.
+/// The grammar is that of [`Predicate`](super::Predicate). A comparison or other condition gives a
+/// boolean column, a cast one of its type: integers, `decimal(p, s)`, `Float64` or `Float32`, text,
+/// `Date32`, and times of microseconds. Nothing is lost: a cell that does not fit is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Computed {
     name: String,
@@ -141,7 +141,8 @@ impl BoundComputed {
     /// Its values in a batch of the table; null in rows for which `keep` says no.
     ///
     /// # Errors
-    /// A batch without the columns; the first row that is kept with a cell that is not of the type that is sought.
+    /// A batch without the columns; the first row that is kept with a cell that is not of the type
+    /// that is sought.
     pub fn values(&self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<ArrayRef, Error> {
         let arrays = plain_columns(&self.columns, batch)?;
         let (kind, data_type) = match (&self.kind, &arrays[..]) {

@@ -142,7 +142,8 @@ fn order(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// A value in another type, without loss, or what it should be; text that is empty is null where no text is sought.
+/// A value in another type, without loss, or what it should be; text that is empty is null where no
+/// text is sought.
 fn cast(value: Value<'_>, kind: Kind) -> Result<Value<'_>, &'static str> {
     let expected = types::describe(kind);
     match value {
@@ -200,7 +201,8 @@ fn fitted(real: Real, kind: Kind) -> Option<Real> {
 fn like(text: &str, pattern: &[char], escape: Option<char>) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut t, mut p) = (0, 0);
-    // Where to go on when what follows the last `%` does not match: the `%` takes one character more.
+    // Where to go on when what follows the last `%` does not match: the `%` takes one character
+    // more.
     let mut back: Option<(usize, usize)> = None;
     loop {
         let (token, width) = match (pattern.get(p), pattern.get(p + 1)) {

@@ -1,23 +1,27 @@
 //! Conditions on plain columns: which rows of a table are added up.
 //!
-//! A condition is a subset of SQL, parsed by `sqlparser` and evaluated here. DataFusion evaluates SQL too, but would multiply
-//! the time of a build, and rounds where a number meets a double or a literal is finer than its column.
+//! A condition is a subset of SQL, parsed by `sqlparser` and evaluated here. DataFusion evaluates
+//! SQL too, but would multiply the time of a build, and rounds where a number meets a double or a
+//! literal is finer than its column.
 //!
-//! - Columns by bare or `"quoted"` names, as the table spells them; `'text'`; numbers; `true`, `false`; `DATE '2020-01-31'`,
-//!   `TIMESTAMP '2020-01-31 12:00:00'`.
-//! - `=` (or `==`), `<>` (or `!=`), `<`, `<=`, `>`, `>=`, `[not] between ... and ...`, `[not] in (...)`, `[not] like '...'
-//!   [escape '.']`, `is [not] null|true|false`, `not`, `and`, `or`, parentheses; `cast(... as type)` and `...::type`.
+//! - Columns by bare or `"quoted"` names, as the table spells them; `'text'`; numbers; `true`,
+//!   `false`; `DATE '2020-01-31'`, `TIMESTAMP '2020-01-31 12:00:00'`.
+//! - `=` (or `==`), `<>` (or `!=`), `<`, `<=`, `>`, `>=`, `[not] between ... and ...`,
+//!   `[not] in (...)`, `[not] like '...' [escape '.']`, `is [not] null|true|false`, `not`, `and`,
+//!   `or`, parentheses; `cast(... as type)` and `...::type`.
 //!
-//! **Everything compares exactly.** Integers, decimals and floating-point numbers are rational numbers, dates and timestamps of
-//! every unit numbers of seconds. A text beside a column is read as the column's type, however fine, and is an error if it is not
-//! of that type. Numbers beside a floating-point column are the double that they are the shortest text of (`0.1`), else
+//! **Everything compares exactly.** Integers, decimals and floating-point numbers are rational
+//! numbers, dates and timestamps of every unit numbers of seconds. A text beside a column is read
+//! as the column's type, however fine, and is an error if it is not of that type. Numbers beside a
+//! floating-point column are the double that they are the shortest text of (`0.1`), else
 //! themselves. NaN is the largest number and equals itself; text is ordered by its bytes.
 //!
-//! **Text is untyped**, since all of a CSV file is text: beside a number its cells are numbers, or null if empty, and the first
-//! that is neither is an error; two such columns compare when one is cast.
+//! **Text is untyped**, since all of a CSV file is text: beside a number its cells are numbers, or
+//! null if empty, and the first that is neither is an error; two such columns compare when one is
+//! cast.
 //!
-//! **What is null is unknown**, and rows for which a condition is unknown are left out. `and` and `or` look no further than the
-//! operand that decides.
+//! **What is null is unknown**, and rows for which a condition is unknown are left out. `and` and
+//! `or` look no further than the operand that decides.
 
 mod computed;
 mod evaluate;
@@ -209,7 +213,8 @@ impl BoundPredicate {
     /// For each row of a batch whether the condition holds; where that is unknown it does not.
     ///
     /// # Errors
-    /// A batch without the columns; the first row with a text that is not of the type that is sought, or cast to.
+    /// A batch without the columns; the first row with a text that is not of the type that is
+    /// sought, or cast to.
     pub fn keep(&self, batch: &RecordBatch) -> Result<BooleanArray, Error> {
         let arrays = plain_columns(&self.columns, batch)?;
         let cells = cells_of(&arrays);

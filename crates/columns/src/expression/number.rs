@@ -1,4 +1,5 @@
-//! Exact numbers: `mantissa * 10^ten * 2^two`, so integers, decimals and doubles compare without rounding.
+//! Exact numbers: `mantissa * 10^ten * 2^two`, so integers, decimals and doubles compare without
+//! rounding.
 
 use std::cmp::Ordering;
 

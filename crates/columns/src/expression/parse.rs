@@ -1,4 +1,5 @@
-//! The text of a condition as a tree, by `sqlparser`'s grammar: everything outside the documented subset is named and rejected.
+//! The text of a condition as a tree, by `sqlparser`'s grammar: everything outside the documented
+//! subset is named and rejected.
 
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType as SqlType, ExactNumberInfo, Expr, Ident, TimezoneInfo, UnaryOperator,
@@ -12,11 +13,12 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use super::PredicateError;
 use super::number::Exact;
 
-/// Operators and words of a condition: recursion over the tree needs a bound, lists of values have none.
+/// Operators and words of a condition: recursion over the tree needs a bound, lists of values have
+/// none.
 const MAX_OPERATORS: usize = 256;
 
-/// Levels of parentheses and `not` that the parser, which recurses with large frames, descends: they fit the 2 MB of a thread's
-/// stack without optimisation, with as much to spare.
+/// Levels of parentheses and `not` that the parser, which recurses with large frames, descends:
+/// they fit the 2 MB of a thread's stack without optimisation, with as much to spare.
 const MAX_DEPTH: usize = 16;
 
 /// What a value can be cast to.
@@ -119,7 +121,8 @@ fn comment(token: &TokenWithSpan) -> Option<&Token> {
     Some(&token.token).filter(|token| is_comment(token))
 }
 
-/// Whether a token may add a level to the tree: words that are values or columns, and what separates them, do not.
+/// Whether a token may add a level to the tree: words that are values or columns, and what
+/// separates them, do not.
 fn nests(token: &Token) -> bool {
     match token {
         Token::Word(word) => word.quote_style.is_none() && word.keyword != Keyword::NoKeyword,

@@ -47,7 +47,8 @@ pub(super) fn seconds(text: &str) -> Option<Exact> {
     Exact::parse(&format!("{seconds}.{}", fraction.unwrap_or("0")))
 }
 
-/// Seconds since 1970 of a date, or a date and a time with a space or `T` between; with a zone if it ends in `Z` or `+HH:MM`.
+/// Seconds since 1970 of a date, or a date and a time with a space or `T` between; with a zone if
+/// it ends in `Z` or `+HH:MM`.
 pub(super) fn timestamp(text: &str, zoned: bool) -> Option<Exact> {
     let (date, time) = text.split_once([' ', 'T']).map_or((text, None), |(date, time)| (date, Some(time)));
     let day = days(date)?;

@@ -287,7 +287,8 @@ proptest! {
     #[test]
     fn doubles_compare_with_decimals_as_rationals(value in any::<f64>(), mantissa in any::<i64>(), scale in 0_i8..18) {
         prop_assume!(value.is_finite() && value.abs() < 1e15);
-        // Scaled by powers of two and ten that f64 holds, both are integers: an oracle without this module's numbers.
+        // Scaled by powers of two and ten that f64 holds, both are integers: an oracle without this
+        // module's numbers.
         let value = (value * 1024.0).trunc() / 1024.0;
         let decimal = Decimal128Array::from(vec![i128::from(mantissa)]).with_precision_and_scale(38, scale).unwrap();
         let columns: [(&str, ArrayRef); 2] =

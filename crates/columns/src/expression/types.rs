@@ -1,4 +1,5 @@
-//! Types of expressions: each comparison is of one class of values, or is rejected by name before a row is read.
+//! Types of expressions: each comparison is of one class of values, or is rejected by name before a
+//! row is read.
 
 use arrow_schema::{DataType, Schema, TimeUnit};
 
@@ -307,8 +308,9 @@ impl<'a> Typing<'a> {
         }
     }
 
-    /// A number beside a floating-point column is the column's value that it is the shortest text of, as `0.1` is: so `x = 0.1`
-    /// finds what was written as 0.1. Any other number, and every number beside other columns, is exact.
+    /// A number beside a floating-point column is the column's value that it is the shortest text
+    /// of, as `0.1` is: so `x = 0.1` finds what was written as 0.1. Any other number, and every
+    /// number beside other columns, is exact.
     fn number_beside(&self, node: &Node, text: &str, number: &Exact) -> Real {
         let kind = match node {
             Node::Column(name) => self.plain_type(name).ok(),

@@ -66,7 +66,8 @@ pub fn check_chunk(bytes: &[u8], key: &PublicKey, column: &LatticeColumn) -> Res
     Ok(read(bytes, key, column, 0).map(drop)?)
 }
 
-/// The chunks of a column as its rows come by: those of a chunk together, in any order among themselves.
+/// The chunks of a column as its rows come by: those of a chunk together, in any order among
+/// themselves.
 #[derive(Debug)]
 pub(super) struct Chunks {
     /// Where the first chunk must begin; unknown until it comes where a part of the table is read.
@@ -107,8 +108,8 @@ impl Chunks {
         self.first.unwrap_or(0)..self.row
     }
 
-    /// Passes over the rows of a batch. `each` hears of every row in the batch and its place in the chunk; `whole` of a
-    /// chunk once all its rows went by.
+    /// Passes over the rows of a batch. `each` hears of every row in the batch and its place in the
+    /// chunk; `whole` of a chunk once all its rows went by.
     pub(super) fn pass<T>(
         &mut self,
         (key, column, batch): (&PublicKey, &LatticeColumn, &RecordBatch),

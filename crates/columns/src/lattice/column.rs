@@ -64,7 +64,8 @@ impl LatticeColumn {
         Ok(Self { name: at, key, set, bits, part, max_additions, form, index: None, rarest: None })
     }
 
-    /// The description kept in a field's metadata; `None` for a field that is not encrypted by this scheme.
+    /// The description kept in a field's metadata; `None` for a field that is not encrypted by this
+    /// scheme.
     ///
     /// # Errors
     /// [`MetadataError`] as for Paillier's columns.
@@ -193,7 +194,8 @@ fn product_bits(range: u128, times: u64) -> u32 {
 /// The columns of a table that are encrypted whole, in order.
 ///
 /// # Errors
-/// A damaged description; a companion column missing, not `UInt64`, or shared; two fields of one name; columns of both schemes.
+/// A damaged description; a companion column missing, not `UInt64`, or shared; two fields of one
+/// name; columns of both schemes.
 pub fn lattice_columns(schema: &Schema) -> Result<Vec<LatticeColumn>, Error> {
     metadata::check_names(schema)?;
     let mut columns: Vec<LatticeColumn> = Vec::new();

@@ -30,8 +30,8 @@ struct Column {
 /// Places of rows, and the numbers that are read.
 type Reading<'a> = (&'a mut Vec<usize>, &'a mut Zeroizing<Vec<i128>>);
 
-/// Decrypts one table, from its first row to its last. Rows come out as the chunks that they are of end: a batch may give more rows than it
-/// has, or fewer.
+/// Decrypts one table, from its first row to its last. Rows come out as the chunks that they are of
+/// end: a batch may give more rows than it has, or fewer.
 #[derive(Debug)]
 pub struct LatticeDecryptor<'a> {
     key: &'a PrivateKey,
@@ -77,7 +77,8 @@ impl<'a> LatticeDecryptor<'a> {
     /// Takes the next rows in; the rows that can be decrypted now come out.
     ///
     /// # Errors
-    /// A chunk or total that is not the one expected or was altered; a total that exceeds what its additions and range admit.
+    /// A chunk or total that is not the one expected or was altered; a total that exceeds what its
+    /// additions and range admit.
     pub fn decrypt(&mut self, batch: &RecordBatch) -> Result<Option<RecordBatch>, Error> {
         let mut numbers = Vec::new();
         for Column { column, chunks, places } in &mut self.columns {
@@ -109,7 +110,8 @@ impl<'a> LatticeDecryptor<'a> {
         let held = arrow_select::concat::concat_batches(batch.schema_ref(), &self.waiting)?;
         self.waiting = vec![held.slice(ready, held.num_rows() - ready)];
         let shown = self.shown(&held.slice(0, ready), &numbers);
-        // Rows that are shown may have come with batches before: their place in this one is none then.
+        // Rows that are shown may have come with batches before: their place in this one is none
+        // then.
         let before = self.taken - self.given;
         let shown = shown.map_err(|error| match error.row().map(|row| row.checked_sub(before)) {
             Some(Some(row)) => error.at_row(row),

@@ -112,7 +112,8 @@ impl<'a> LatticeEncryptor<'a> {
     /// As [`Encryptor::encrypt`](crate::Encryptor::encrypt).
     ///
     /// # Panics
-    /// If a batch but the last has other than [`chunk_rows`](Self::chunk_rows) rows, or any has more.
+    /// If a batch but the last has other than [`chunk_rows`](Self::chunk_rows) rows, or any has
+    /// more.
     pub fn encrypt(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         let rows = batch.num_rows();
         assert!(!self.ended && rows <= self.chunk_rows(), "rows come as many as make a chunk");

@@ -63,8 +63,8 @@ struct Running {
 }
 
 impl LatticeTotals {
-    /// Starts totals of all columns of tables like this one, grouped by the values of the columns `by`; each number times that of the
-    /// plain column `weight` in its row, if one is named.
+    /// Starts totals of all columns of tables like this one, grouped by the values of the columns
+    /// `by`; each number times that of the plain column `weight` in its row, if one is named.
     ///
     /// # Errors
     /// As [`Totals::new`](crate::Totals::new); a weight that is encrypted or holds no integers.
@@ -145,9 +145,9 @@ impl LatticeTotals {
     /// Turns to the next table.
     ///
     /// # Errors
-    /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others or under another key;
-    /// [`ErrorKind::Repeated`] for a table that has rows of one that was added already, as far as their metadata name
-    /// them ([`Contents`]).
+    /// [`ErrorKind::Differs`] when its encrypted columns or group columns are others or under
+    /// another key; [`ErrorKind::Repeated`] for a table that has rows of one that was added
+    /// already, as far as their metadata name them ([`Contents`]).
     pub fn begin(&mut self, schema: &Schema) -> Result<(), Error> {
         self.turn_to(schema, true, Chunks::new)?;
         match self.allow_repeated {
@@ -156,11 +156,13 @@ impl LatticeTotals {
         }
     }
 
-    /// Turns to a part of a table: whole chunks, one after another, from any of them on, as the row groups of a file have.
-    /// Parts of a table may come in any order, each once; whether they are all there nobody checks.
+    /// Turns to a part of a table: whole chunks, one after another, from any of them on, as the row
+    /// groups of a file have. Parts of a table may come in any order, each once; whether they are
+    /// all there nobody checks.
     ///
     /// # Errors
-    /// As [`LatticeTotals::begin`]; that a part was added already comes from [`LatticeTotals::end`].
+    /// As [`LatticeTotals::begin`]; that a part was added already comes from
+    /// [`LatticeTotals::end`].
     pub fn begin_part(&mut self, schema: &Schema) -> Result<(), Error> {
         self.turn_to(schema, false, Chunks::of_part)
     }
@@ -168,7 +170,8 @@ impl LatticeTotals {
     /// Turns to a part of a table of which it is known in which row it begins.
     ///
     /// # Errors
-    /// As [`LatticeTotals::begin_part`]; a part that begins elsewhere is refused when its rows come.
+    /// As [`LatticeTotals::begin_part`]; a part that begins elsewhere is refused when its rows
+    /// come.
     pub fn begin_part_at(&mut self, schema: &Schema, row: u64) -> Result<(), Error> {
         self.turn_to(schema, false, || Chunks::from_row(row))
     }
@@ -208,8 +211,8 @@ impl LatticeTotals {
     /// Adds the next rows of the table; those for which `keep` does not say true are left out.
     ///
     /// # Errors
-    /// A chunk that is not the one expected; the first row whose weight is none, or with which a total has more additions than
-    /// there is headroom for; more groups than [`GROUP_BYTES`] hold.
+    /// A chunk that is not the one expected; the first row whose weight is none, or with which a
+    /// total has more additions than there is headroom for; more groups than [`GROUP_BYTES`] hold.
     pub fn update(&mut self, batch: &RecordBatch, keep: Option<&BooleanArray>) -> Result<(), Error> {
         let groups = self.assign(batch, keep)?;
         self.grow()?;

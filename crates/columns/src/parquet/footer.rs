@@ -1,7 +1,8 @@
 //! The footer of a Parquet file, read only after a look at how much it asks for.
 //!
-//! The decoder follows nested columns by recursion and reserves room for as many children as a column claims to have; the
-//! Arrow schema in the footer may stand for far more than its bytes. Both are bounded here beforehand.
+//! The decoder follows nested columns by recursion and reserves room for as many children as a
+//! column claims to have; the Arrow schema in the footer may stand for far more than its bytes.
+//! Both are bounded here beforehand.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

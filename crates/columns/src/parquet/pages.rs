@@ -1,7 +1,7 @@
 //! The pages of a row group, each handed to the decoder only after a look at how much it asks for.
 //!
-//! The decoder reads every page's header and then its body through a [`ChunkReader`]; the one here checks the headers on
-//! their way and gives the decoder just the bytes that were checked.
+//! The decoder reads every page's header and then its body through a [`ChunkReader`]; the one here
+//! checks the headers on their way and gives the decoder just the bytes that were checked.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -32,8 +32,8 @@ const DATA_PAGE_V2: i64 = 3;
 const DELTA_BYTE_ARRAY: i64 = 7;
 /// Bytes that are decoded at a time.
 const BROTLI_BUFFER: usize = 4096;
-/// How the frames of LZ4 begin, those to be skipped included. Their length after decompression is not bounded by what a
-/// page's header says; it is by the most that LZ4 expands.
+/// How the frames of LZ4 begin, those to be skipped included. Their length after decompression is
+/// not bounded by what a page's header says; it is by the most that LZ4 expands.
 const LZ4_FRAMES: [(u32, u32); 3] =
     [(0x184d_2204, 0xffff_ffff), (0x184d_2a50, 0xffff_fff0), (0x184c_2102, 0xffff_ffff)];
 const LZ4_EXPANDS: u64 = 255;
@@ -101,7 +101,8 @@ impl Pages {
         Ok(Self(Arc::new(Shared { file: file.try_clone()?, length, state })))
     }
 
-    /// Bytes of the longest value in the dictionary of a column, 0 if it has none; only byte arrays are looked at.
+    /// Bytes of the longest value in the dictionary of a column, 0 if it has none; only byte arrays
+    /// are looked at.
     pub(super) fn longest(&self, column: &ColumnChunkMetaData) -> Result<u64, ErrorKind> {
         let (start, length) = column.byte_range();
         if column.column_type() != Type::BYTE_ARRAY
@@ -182,7 +183,8 @@ impl ChunkReader for Pages {
 }
 
 impl Shared {
-    /// Reads the header of the page that begins at `start` in a column that ends at `end`: what it says, and its bytes.
+    /// Reads the header of the page that begins at `start` in a column that ends at `end`: what it
+    /// says, and its bytes.
     fn header(&self, start: u64, end: u64) -> Result<(Header, Vec<u8>), ErrorKind> {
         let mut length = HEADER_BYTES;
         loop {
@@ -272,7 +274,8 @@ impl State {
                 if delta && size > MAX_DELTA_PAGE_BYTES {
                     return Err(too_large("bytes in a page of delta byte arrays", MAX_DELTA_PAGE_BYTES));
                 }
-                // A page that another follows is done with; where rows are lists, one row may take all of either.
+                // A page that another follows is done with; where rows are lists, one row may take
+                // all of either.
                 if chunk.begun {
                     self.whole += chunk.page;
                 }
@@ -344,7 +347,8 @@ fn longest(mut values: &[u8]) -> u64 {
     longest
 }
 
-/// Whether a page would become longer by decompression than it declares, in the formats whose decoders do not stop there.
+/// Whether a page would become longer by decompression than it declares, in the formats whose
+/// decoders do not stop there.
 fn expands_beyond(page: &[u8], compression: Compression, declared: u64) -> io::Result<bool> {
     match compression {
         Compression::GZIP(_) => Ok(is_longer(MultiGzDecoder::new(page), declared)),
@@ -358,7 +362,8 @@ fn expands_beyond(page: &[u8], compression: Compression, declared: u64) -> io::R
     }
 }
 
-/// Whether a decoder gives more bytes than declared. An error is told by whoever decodes in earnest.
+/// Whether a decoder gives more bytes than declared. An error is told by whoever decodes in
+/// earnest.
 fn is_longer(decoder: impl Read, declared: u64) -> bool {
     io::copy(&mut decoder.take(declared + 1), &mut io::sink()).is_ok_and(|length| length > declared)
 }

@@ -1,7 +1,9 @@
-//! The little of Thrift's compact protocol that tells how much a Parquet file asks for, before anything decodes it.
+//! The little of Thrift's compact protocol that tells how much a Parquet file asks for, before
+//! anything decodes it.
 //!
-//! Specification: Apache Thrift, "Thrift Compact protocol encoding". Everything is walked with a bounded depth and without
-//! allocation. Fields must come in ascending order, as every writer writes them, so that none is there twice.
+//! Specification: Apache Thrift, "Thrift Compact protocol encoding". Everything is walked with a
+//! bounded depth and without allocation. Fields must come in ascending order, as every writer
+//! writes them, so that none is there twice.
 
 /// Why bytes could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +48,8 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Reads a structure: `field` is called with the id and type of each field and says whether it read it.
+    /// Reads a structure: `field` is called with the id and type of each field and says whether it
+    /// read it.
     pub(super) fn fields(
         &mut self,
         mut field: impl FnMut(&mut Self, i16, u8) -> Result<bool, Fault>,
@@ -189,7 +192,8 @@ mod tests {
 
     #[test]
     fn fields_are_found_and_others_passed_over() {
-        // 1: i32 -3, 2: list of i32 [1, 2], 4: true, 5: binary "ab", 7: struct { 1: double }, 8: i32 300
+        // 1: i32 -3, 2: list of i32 [1, 2], 4: true, 5: binary "ab", 7: struct { 1: double }, 8:
+        // i32 300
         let bytes = [
             0x15, 5, 0x19, 0x25, 2, 4, 0x21, 0x18, 2, b'a', b'b', 0x2c, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x15, 0xd8, 4,
             0,

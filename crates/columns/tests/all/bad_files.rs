@@ -1,7 +1,8 @@
-//! Parquet files that ask for far more than they hold: each ends in one clear error, or in short batches.
+//! Parquet files that ask for far more than they hold: each ends in one clear error, or in short
+//! batches.
 //!
-//! The files are written byte by byte here (Apache Parquet, "Parquet format", and Apache Thrift, "Thrift Compact protocol
-//! encoding"), as no writer would write them.
+//! The files are written byte by byte here (Apache Parquet, "Parquet format", and Apache Thrift,
+//! "Thrift Compact protocol encoding"), as no writer would write them.
 
 use std::io::{Read, Seek, Write};
 use std::sync::Arc;

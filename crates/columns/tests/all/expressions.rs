@@ -1,5 +1,5 @@
-//! Random conditions over columns of every type keep the rows that DuckDB, or Python's fractions, say
-//! (`tests/duckdb_predicates.py`).
+//! Random conditions over columns of every type keep the rows that DuckDB, or Python's fractions,
+//! say (`tests/duckdb_predicates.py`).
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

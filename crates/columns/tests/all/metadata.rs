@@ -1,4 +1,5 @@
-//! The description of an encrypted column: whatever can be written is read back, and nothing else is.
+//! The description of an encrypted column: whatever can be written is read back, and nothing else
+//! is.
 
 use arrow_schema::{DataType, Field, Metadata};
 use hearith_columns::{Encoding, EncryptedColumn, MetadataError, Part};

@@ -29,7 +29,8 @@ fn read_again(batches: &[RecordBatch]) -> Vec<RecordBatch> {
     source.batches(1 << 16, None).unwrap().map(Result::unwrap).collect()
 }
 
-/// So many copies of the one encrypted column of a table, each with a name and a companion of its own.
+/// So many copies of the one encrypted column of a table, each with a name and a companion of its
+/// own.
 fn widened(batch: &RecordBatch, copies: usize) -> RecordBatch {
     let (schema, arrays) = (batch.schema(), batch.columns());
     let [cells, additions, numbers] = [0, 1, 2].map(|at| (schema.field(at).clone(), arrays[at].clone()));

@@ -1,4 +1,5 @@
-//! A ballot machine from a terminal's side: set up for an election, asked for a ballot contest by contest, told to cast each or to open it.
+//! A ballot machine from a terminal's side: set up for an election, asked for a ballot contest by
+//! contest, told to cast each or to open it.
 
 use std::fmt;
 
@@ -13,15 +14,18 @@ pub static BALLOT_MACHINE: System = System { name: "ballot-machine", does: "make
 
 /// Ballots that are begun again before a machine is given up that drops them all.
 const BEGINNINGS: usize = 8;
-/// Messages before a machine is given up that says no end: more than any ballot has parts, and some of other votes.
+/// Messages before a machine is given up that says no end: more than any ballot has parts, and some
+/// of other votes.
 const MESSAGES: usize = 256;
 
 /// The capability of making ballots.
 pub trait MakesBallots {
-    /// A machine that is set up for an election. The settings say which one, and what of it, in words of the kind's own; empty is the usual.
+    /// A machine that is set up for an election. The settings say which one, and what of it, in
+    /// words of the kind's own; empty is the usual.
     ///
     /// # Errors
-    /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`], [`ErrorKind::Settings`], or the machine cannot be reached.
+    /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`],
+    /// [`ErrorKind::Settings`], or the machine cannot be reached.
     fn set_up(&self, setup: &Setup<'_>, settings: &str) -> Result<Machine, Error>;
 }
 
@@ -100,7 +104,8 @@ impl Size {
     }
 }
 
-/// The way to a machine: whole messages of 32-bit words, each once and in order, as the link's end beside it gives them (`rtl/links`).
+/// The way to a machine: whole messages of 32-bit words, each once and in order, as the link's end
+/// beside it gives them (`rtl/links`).
 pub trait Line {
     /// What and where the machine is, in words.
     fn describe(&self) -> String;
@@ -152,7 +157,8 @@ impl Machine {
         self.line.describe()
     }
 
-    /// A voter's number. The machine proves for a voter whose name in the record is that number in eight hexadecimal digits, and for no other.
+    /// A voter's number. The machine proves for a voter whose name in the record is that number in
+    /// eight hexadecimal digits, and for no other.
     ///
     /// # Errors
     /// [`ErrorKind::UnnumberedVoter`].
@@ -167,7 +173,8 @@ impl Machine {
     /// Has a ballot made for a contest. It is dropped when the next one is begun.
     ///
     /// # Errors
-    /// [`ErrorKind::VoteRefused`], [`ErrorKind::NoBallot`] where what came is none, [`ErrorKind::WrongAnswer`], or the line's.
+    /// [`ErrorKind::VoteRefused`], [`ErrorKind::NoBallot`] where what came is none,
+    /// [`ErrorKind::WrongAnswer`], or the line's.
     ///
     /// # Panics
     /// If there is no such contest.
@@ -277,7 +284,8 @@ mod tests {
     const SIZE: Size = Size { key_bits: 256, contests: 3, marks: 2, voters: 1000 };
     const RULES: Rules = Rules { marks: 2, most: 1, least: 1 };
 
-    /// Whom the line makes a machine seem to be: what it says to a message, given that and how many came before.
+    /// Whom the line makes a machine seem to be: what it says to a message, given that and how many
+    /// came before.
     type Script = fn(&[u32], usize) -> Vec<Vec<u32>>;
 
     struct Fake {

@@ -1,5 +1,6 @@
-//! The tally board of the ballot machine (`rtl/election/tally_board.sv`) as whoever closes an election sees it: it says what it has counted, and raises products to a trustee's share,
-//! with a proof. [`Order`] makes and reads messages without a line; [`Tally`] has a [`Line`].
+//! The tally board of the ballot machine (`rtl/election/tally_board.sv`) as whoever closes an
+//! election sees it: it says what it has counted, and raises products to a trustee's share, with a
+//! proof. [`Order`] makes and reads messages without a line; [`Tally`] has a [`Line`].
 
 use std::fmt;
 
@@ -14,22 +15,24 @@ const QUESTIONS: usize = 200;
 
 /// What answers a refused order.
 const DECLINED: u32 = 3;
-/// Bits by which what a trustee keeps may be longer than `n^2`, and by which an answer of a proof is.
+/// Bits by which what a trustee keeps may be longer than `n^2`, and by which an answer of a proof
+/// is.
 const EXPONENT_BITS: usize = 64;
 const ANSWER_BITS: usize = 512;
 
 /// The capability of counting ballots, and of making a trustee's shares of what they come to.
 pub trait CountsBallots {
-    /// A tally board that is set up for an election and a trustee, and to which these ballots are on their way. The settings are as in
-    /// [`MakesBallots::set_up`](super::MakesBallots::set_up).
+    /// A tally board that is set up for an election and a trustee, and to which these ballots are
+    /// on their way. The settings are as in [`MakesBallots::set_up`](super::MakesBallots::set_up).
     ///
     /// # Errors
-    /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`], [`ErrorKind::TooManyBallots`], [`ErrorKind::Settings`], or the board
-    /// cannot be reached.
+    /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`],
+    /// [`ErrorKind::TooManyBallots`], [`ErrorKind::Settings`], or the board cannot be reached.
     fn set_up_tally(&self, setup: &TallySetup<'_>, ballots: &[Counted], settings: &str) -> Result<Tally, Error>;
 }
 
-/// What a tally board is told of an election and of the trustee whose it is: all of it public. Numbers are big-endian.
+/// What a tally board is told of an election and of the trustee whose it is: all of it public.
+/// Numbers are big-endian.
 #[derive(Clone, Debug)]
 pub struct TallySetup<'a> {
     /// What ballots are encrypted with.
@@ -62,7 +65,8 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// The message to a board for keys of so many bytes and ballots of so many marks. Marks that the contest has not hold 0.
+    /// The message to a board for keys of so many bytes and ballots of so many marks. Marks that
+    /// the contest has not hold 0.
     pub fn words(&self, key_bytes: usize, marks: usize) -> Vec<u32> {
         let number = key_bytes / 2;
         let mut words = vec![self.contest << 24 | self.number, self.number, self.contest];
@@ -131,7 +135,8 @@ pub enum Order<'a> {
         /// Its mark.
         mark: u32,
     },
-    /// To keep a trustee's share of the key: `D s_i`, big-endian, of 8 bytes more than `n^2` has at most.
+    /// To keep a trustee's share of the key: `D s_i`, big-endian, of 8 bytes more than `n^2` has at
+    /// most.
     Load(&'a [u8]),
     /// To forget it.
     Forget,
@@ -144,7 +149,8 @@ pub enum Reply {
     Count(u32),
     /// A product, big-endian.
     Product(Vec<u8>),
-    /// A share of a decryption, in the bytes that everybody verifies: `c_i`, `a`, `b` and `z`, big-endian.
+    /// A share of a decryption, in the bytes that everybody verifies: `c_i`, `a`, `b` and `z`,
+    /// big-endian.
     Share(Vec<u8>),
     /// It was done.
     Done,
@@ -287,7 +293,8 @@ impl Tally {
         }
     }
 
-    /// Has it keep a trustee's share of the key, `D s_i`, big-endian. It is not kept unless it is that of the `v_i` for which the board is set up.
+    /// Has it keep a trustee's share of the key, `D s_i`, big-endian. It is not kept unless it is
+    /// that of the `v_i` for which the board is set up.
     ///
     /// # Errors
     /// As [`Tally::count`].

@@ -1,14 +1,19 @@
-//! Whether what a co-processor encrypted is what it was given, for a fraction of the price of encrypting.
+//! Whether what a co-processor encrypted is what it was given, for a fraction of the price of
+//! encrypting.
 //!
-//! Of results `c_i`, which should be `rho_i^n x_i` with `x_i = 1 + m_i n` or a ciphertext, one product with random exponents `t_i` of 64 bits
-//! is made, drawn when the results are there: `prod c_i^(t_i)` must be `(prod rho_i^(t_i))^n prod x_i^(t_i)` modulo `n^2`. Only that last power is as long as
-//! one that the device was spared: a row costs 36 products modulo `n^2`, an encryption 1.25 times as many as the key has bits.
+//! Of results `c_i`, which should be `rho_i^n x_i` with `x_i = 1 + m_i n` or a ciphertext, one
+//! product with random exponents `t_i` of 64 bits is made, drawn when the results are there:
+//! `prod c_i^(t_i)` must be `(prod rho_i^(t_i))^n prod x_i^(t_i)` modulo `n^2`. Only that last
+//! power is as long as one that the device was spared: a row costs 36 products modulo `n^2`, an
+//! encryption 1.25 times as many as the key has bits.
 //!
 //! # How sure
-//! Let `d_i` be what `c_i` is too much by, a unit modulo `n^2`. If the plaintext of `c_i` is wrong, `d_i` to the power `(p - 1) (q - 1)` is not 1 but of an order that a prime
-//! above `2^64` divides, `p` or `q`, so among all `t_i` at most one lets the product come out right, whatever the others are: a wrong plaintext passes with a
-//! probability of at most `2^-64`. What may pass with more is a factor that is an `n`-th power of small order, such as -1: the plaintext
-//! is the right one then. (Small exponents as in \[BGR98\].)
+//! Let `d_i` be what `c_i` is too much by, a unit modulo `n^2`. If the plaintext of `c_i` is wrong,
+//! `d_i` to the power `(p - 1) (q - 1)` is not 1 but of an order that a prime above `2^64` divides,
+//! `p` or `q`, so among all `t_i` at most one lets the product come out right, whatever the others
+//! are: a wrong plaintext passes with a probability of at most `2^-64`. What may pass with more is
+//! a factor that is an `n`-th power of small order, such as -1: the plaintext is the right one
+//! then. (Small exponents as in \[BGR98\].)
 
 use hearith_arith::natural::add_multiple;
 use hearith_arith::{Batch, Exponents, Modulus, Square, natural};

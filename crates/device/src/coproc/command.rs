@@ -26,7 +26,8 @@ pub enum Operation {
     CombRerandomise = 6,
     /// The running product of a group, 1 to begin with, becomes itself times `x`.
     Accumulate = 7,
-    /// It becomes its power `2^l` times `x^y`, `l` the length rounded up to a multiple of 4: exponents of any length come in pieces, the highest first.
+    /// It becomes its power `2^l` times `x^y`, `l` the length rounded up to a multiple of 4:
+    /// exponents of any length come in pieces, the highest first.
     Continue = 8,
     /// The running product of a group, which is empty then.
     Total = 9,
@@ -53,7 +54,8 @@ pub enum Refusal {
     ShortModulus,
     /// There is no such group.
     Group,
-    /// What it takes is not there: the group is empty, the comb not whole, or the secret exponent was not loaded.
+    /// What it takes is not there: the group is empty, the comb not whole, or the secret exponent
+    /// was not loaded.
     Missing,
 }
 
@@ -92,7 +94,8 @@ impl fmt::Display for Refusal {
 /// A result, limbs with the least significant first, wiped when dropped.
 pub type Number = Zeroizing<Vec<u64>>;
 
-/// A command. Operands are limbs, the least significant first, and may be shorter than the device's.
+/// A command. Operands are limbs, the least significant first, and may be shorter than the
+/// device's.
 #[derive(Clone, Copy)]
 pub struct Command<'a> {
     /// What is to be done.

@@ -31,7 +31,8 @@ impl Moduli {
         Ok(Self { n: Secret::new(n.to_vec()), squared })
     }
 
-    /// The modulus, and the powers of two with which numbers get into Montgomery form and out of it. Of a public key, everybody may know them.
+    /// The modulus, and the powers of two with which numbers get into Montgomery form and out of
+    /// it. Of a public key, everybody may know them.
     ///
     /// # Errors
     /// As [`Duals::new`], of a core of dual numbers.
@@ -75,8 +76,9 @@ impl Moduli {
         Ok(constants)
     }
 
-    /// The entries of the comb for the powers of `h^n` of a DJN or a subgroup key: entry `j` is the product of `h^(n 2^(i s))` over the bits `i` of `j`,
-    /// `s` the bits of an exponent that belong to a tooth. None if the key is of another variant.
+    /// The entries of the comb for the powers of `h^n` of a DJN or a subgroup key: entry `j` is the
+    /// product of `h^(n 2^(i s))` over the bits `i` of `j`, `s` the bits of an exponent that belong
+    /// to a tooth. None if the key is of another variant.
     pub(super) fn comb(&self, key: &PublicKey, parameters: &CoprocParameters) -> Option<Batch> {
         let generator = natural::from_be(&key.generator_be()?, self.squared.limbs())?;
         let stride = exponent_bits(key).div_ceil(parameters.teeth);
@@ -92,12 +94,14 @@ impl Moduli {
     }
 }
 
-/// Bits of the randomisers' exponents of a key with a generator: half of those of `n`, or what a subgroup key says.
+/// Bits of the randomisers' exponents of a key with a generator: half of those of `n`, or what a
+/// subgroup key says.
 pub(super) fn exponent_bits(key: &PublicKey) -> u32 {
     key.exponent_bits().unwrap_or(key.bits() / 2)
 }
 
-/// What makes a plaintext of the device's power `c^f mod n^2 = 1 + m f n`, `f = (p - 1) (q - 1)`: the inverse of `f` modulo `n`.
+/// What makes a plaintext of the device's power `c^f mod n^2 = 1 + m f n`, `f = (p - 1) (q - 1)`:
+/// the inverse of `f` modulo `n`.
 pub(super) struct Finish {
     root: Modulus,
     inverse: Secret,
@@ -122,7 +126,8 @@ impl Finish {
         Ok((Self { root, inverse }, secret_exponent(totient, parameters)))
     }
 
-    /// The plaintexts; `None` if a number is not 1 modulo `n`. Constant time in the numbers but for that.
+    /// The plaintexts; `None` if a number is not 1 modulo `n`. Constant time in the numbers but for
+    /// that.
     pub(super) fn plaintexts(&self, powers: &Batch) -> Option<Batch> {
         let quotients = quotients(powers, self.root.as_limbs())?;
         Some(self.root.mul(&quotients, &Batch::repeat(&self.inverse, powers.len())))
@@ -134,7 +139,8 @@ pub(super) fn secret_exponent(exponent: Secret, parameters: &CoprocParameters) -
     (LAMBDA.number, exponent, (LAMBDA.bits)(parameters.bits, parameters.digit_bits, parameters.delay))
 }
 
-/// `L(x) = (x - 1) / n` of numbers below `n^2`; `None` if one is not 1 modulo `n`. Constant time but for that.
+/// `L(x) = (x - 1) / n` of numbers below `n^2`; `None` if one is not 1 modulo `n`. Constant time
+/// but for that.
 pub(super) fn quotients(powers: &Batch, n: &[u64]) -> Option<Batch> {
     let mut quotients = Batch::zeros(powers.len(), n.len());
     let mut right = 1;

@@ -14,9 +14,11 @@ use crate::mesa::Secret;
 use crate::mesa::constants::{less, merged};
 use crate::{Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
-/// Two co-processors side by side that decrypt, one with `p` in the place of a key's modulus, the other with `q`: each raises ciphertexts to `p - 1`
-/// modulo `p^2`. Of one device for the whole key each has half the width and half the bits of the exponent, so that both together are about four times as fast as
-/// one with their multipliers. They cannot do anything else with the key. When dropped it wipes them.
+/// Two co-processors side by side that decrypt, one with `p` in the place of a key's modulus, the
+/// other with `q`: each raises ciphertexts to `p - 1` modulo `p^2`. Of one device for the whole key
+/// each has half the width and half the bits of the exponent, so that both together are about four
+/// times as fast as one with their multipliers. They cannot do anything else with the key. When
+/// dropped it wipes them.
 ///
 /// A device that lost its prime in a failure is loaded with it again for the next batch.
 #[derive(Debug)]
@@ -67,7 +69,8 @@ impl CrtCoproc {
     /// The devices at the other ends of two transports, loaded with a private key.
     ///
     /// # Errors
-    /// [`ErrorKind::KeySize`] if one is not for keys of exactly the primes' length, or a device fails.
+    /// [`ErrorKind::KeySize`] if one is not for keys of exactly the primes' length, or a device
+    /// fails.
     pub fn new(transports: [Box<dyn Transport>; 2], key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
         let public = key.public();
         let n =
@@ -84,7 +87,8 @@ impl CrtCoproc {
         Ok(Self { public: public.clone(), root, primes, private, devices: Mutex::new(devices) })
     }
 
-    /// Decrypts every ciphertext, both devices at once. Constant time in the key, the ciphertexts and the plaintexts.
+    /// Decrypts every ciphertext, both devices at once. Constant time in the key, the ciphertexts
+    /// and the plaintexts.
     ///
     /// # Errors
     /// As [`Coproc::decrypt`].

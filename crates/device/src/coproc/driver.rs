@@ -21,10 +21,11 @@ const SAMPLED: usize = 16;
 
 /// A co-processor behind a transport. When dropped it wipes the key on the device.
 ///
-/// Answers are checked unless [`Trust::Believe`] says otherwise. Encryptions, re-randomisations and decryptions are, whole batches, by random linear
-/// combinations that no wrong plaintext passes but with a probability of `2^-64`. Sums and products have no check that is cheaper than doing
-/// them: of each batch one result in 16, and one at least, is computed again, nobody can foretell which. A batch that fails is an error, nothing of it is given out,
-/// and the device is wiped.
+/// Answers are checked unless [`Trust::Believe`] says otherwise. Encryptions, re-randomisations and
+/// decryptions are, whole batches, by random linear combinations that no wrong plaintext passes but
+/// with a probability of `2^-64`. Sums and products have no check that is cheaper than doing them:
+/// of each batch one result in 16, and one at least, is computed again, nobody can foretell which.
+/// A batch that fails is an error, nothing of it is given out, and the device is wiped.
 #[derive(Debug)]
 pub struct Coproc {
     device: Accelerator,
@@ -69,7 +70,8 @@ impl Coproc {
         Ok(Self { device, parameters, trust: Trust::default(), held: None, loaded: false })
     }
 
-    /// The same device, whose answers are checked or believed from the next key on: checked unless this says otherwise.
+    /// The same device, whose answers are checked or believed from the next key on: checked unless
+    /// this says otherwise.
     pub fn with_trust(self, trust: Trust) -> Self {
         Self { trust, ..self }
     }
@@ -102,8 +104,9 @@ impl Coproc {
         self.load(key, None)
     }
 
-    /// Loads a private key: as [`Coproc::load_key`], and the secret exponent with which the device decrypts. What finishes decryptions, and for the checks the key
-    /// itself, stays in this process.
+    /// Loads a private key: as [`Coproc::load_key`], and the secret exponent with which the device
+    /// decrypts. What finishes decryptions, and for the checks the key itself, stays in this
+    /// process.
     ///
     /// # Errors
     /// As [`Coproc::load_key`].
@@ -137,7 +140,8 @@ impl Coproc {
         Ok(())
     }
 
-    /// Loads a modulus that is no key, such as a prime of one, and a secret exponent, which has as many bits at most: for [`Coproc::secret_powers`].
+    /// Loads a modulus that is no key, such as a prime of one, and a secret exponent, which has as
+    /// many bits at most: for [`Coproc::secret_powers`].
     pub(super) fn load_modulus(&mut self, moduli: &Moduli, exponent: &Secret) -> Result<(), Error> {
         (self.held, self.loaded) = (None, false);
         let (bits, takes) = (natural::bit_length(&moduli.n), self.parameters.bits);
@@ -154,13 +158,15 @@ impl Coproc {
         self.loaded
     }
 
-    /// The powers of numbers below the square of the modulus, the exponent the one that is loaded, unchecked.
+    /// The powers of numbers below the square of the modulus, the exponent the one that is loaded,
+    /// unchecked.
     pub(super) fn secret_powers(&mut self, numbers: &Batch) -> Result<Batch, Error> {
         let commands: Vec<Command<'_>> = numbers.rows().map(|x| Command::new(Operation::Decrypt, x, &[])).collect();
         self.send(&commands)
     }
 
-    /// Writes constants in the place of whatever an earlier key left, its secret exponent before all.
+    /// Writes constants in the place of whatever an earlier key left, its secret exponent before
+    /// all.
     fn write(&mut self, constants: &[Constant]) -> Result<(), Error> {
         self.loaded = false;
         self.device.wipe()?;
@@ -169,8 +175,8 @@ impl Coproc {
         Ok(())
     }
 
-    /// The results of commands, each a number or why there is none. Operands are what the commands say, results are not checked; groups and the comb are
-    /// empty at the beginning.
+    /// The results of commands, each a number or why there is none. Operands are what the commands
+    /// say, results are not checked; groups and the comb are empty at the beginning.
     ///
     /// # Errors
     /// [`ErrorKind::NoKey`], and whatever befalls the device.
@@ -186,8 +192,9 @@ impl Coproc {
         Ok(results)
     }
 
-    /// Encrypts every plaintext with a randomiser of its own from the operating system's generator: `r^n`, or with the comb a power of `h^n` if the key has a
-    /// generator: of a subgroup key with exponents as long as the key says.
+    /// Encrypts every plaintext with a randomiser of its own from the operating system's generator:
+    /// `r^n`, or with the comb a power of `h^n` if the key has a generator: of a subgroup key with
+    /// exponents as long as the key says.
     ///
     /// # Errors
     /// As [`PublicKey::encrypt`], and whatever befalls the device.
@@ -196,7 +203,8 @@ impl Coproc {
         self.randomised(Payload::Plaintexts(plaintexts.batch()))
     }
 
-    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without the private key.
+    /// Other ciphertexts of the same plaintexts, which nobody can link to the given ones without
+    /// the private key.
     ///
     /// # Errors
     /// As [`PublicKey::rerandomise`], and whatever befalls the device.
@@ -225,10 +233,12 @@ impl Coproc {
         self.settle(results)
     }
 
-    /// Ciphertexts of the plaintexts times plain numbers, row by row. They are powers, not randomised anew: whoever has the ciphertext may guess the number and try.
+    /// Ciphertexts of the plaintexts times plain numbers, row by row. They are powers, not
+    /// randomised anew: whoever has the ciphertext may guess the number and try.
     ///
     /// # Errors
-    /// [`WrongKey`](SchemeErrorKind::WrongKey), [`Lengths`](SchemeErrorKind::Lengths), and whatever befalls the device.
+    /// [`WrongKey`](SchemeErrorKind::WrongKey), [`Lengths`](SchemeErrorKind::Lengths), and whatever
+    /// befalls the device.
     pub fn multiply(&mut self, ciphertexts: &Ciphertexts, scalars: Scalars<'_>) -> Result<Ciphertexts, Error> {
         let (Scalars::Public(by) | Scalars::Secret(by)) = scalars;
         self.owns(ciphertexts.key_id())?;
@@ -241,8 +251,9 @@ impl Coproc {
         self.powers(ciphertexts.batch(), by.batch(), length)
     }
 
-    /// Ciphertexts of the plaintexts times whole numbers of magnitude below `2^bits`, row by row: as [`PublicKey::multiply_deterministic`], whose results they are.
-    /// The time depends on `bits` alone.
+    /// Ciphertexts of the plaintexts times whole numbers of magnitude below `2^bits`, row by row:
+    /// as [`PublicKey::multiply_deterministic`], whose results they are. The time depends on `bits`
+    /// alone.
     ///
     /// # Errors
     /// As [`PublicKey::multiply_deterministic`], and whatever befalls the device.
@@ -284,7 +295,8 @@ impl Coproc {
         self.settle(results)
     }
 
-    /// A ciphertext of the sum of each group of rows, given by their numbers: as [`PublicKey::sum_groups`].
+    /// A ciphertext of the sum of each group of rows, given by their numbers: as
+    /// [`PublicKey::sum_groups`].
     ///
     /// # Errors
     /// As [`PublicKey::sum_groups`], and whatever befalls the device.
@@ -305,7 +317,8 @@ impl Coproc {
         self.settle(results)
     }
 
-    /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there are none.
+    /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there
+    /// are none.
     ///
     /// # Errors
     /// As [`Coproc::sum_groups`].
@@ -313,11 +326,12 @@ impl Coproc {
         self.sum_groups(ciphertexts, &[(0..).take(ciphertexts.len()).collect()])
     }
 
-    /// Decrypts every ciphertext: the device raises it to the secret exponent, the driver makes the plaintext of that. Constant time in the key, the ciphertexts
-    /// and the plaintexts.
+    /// Decrypts every ciphertext: the device raises it to the secret exponent, the driver makes the
+    /// plaintext of that. Constant time in the key, the ciphertexts and the plaintexts.
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], [`ErrorKind::NoKey`] if the key is a public one, and whatever befalls the device.
+    /// As [`PrivateKey::decrypt`], [`ErrorKind::NoKey`] if the key is a public one, and whatever
+    /// befalls the device.
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         self.owns(ciphertexts.key_id())?;
         let held = self.held()?;
@@ -473,7 +487,8 @@ impl Coproc {
         Ok(results)
     }
 
-    /// Fails unless some of the results, which nobody could foretell, are what this CPU computes of the same rows.
+    /// Fails unless some of the results, which nobody could foretell, are what this CPU computes of
+    /// the same rows.
     fn spot_check(&self, results: &Batch, again: impl Fn(&[usize]) -> Batch) -> Result<(), Error> {
         if self.trust == Trust::Believe || results.is_empty() {
             return Ok(());
@@ -482,7 +497,8 @@ impl Coproc {
         if again(&rows) == results.select(&rows) { Ok(()) } else { Err(ErrorKind::FailedCheck.into()) }
     }
 
-    /// Leaves a device that failed fit for the next batch: one that answered wrongly is wiped, and what a flush dropped is noted.
+    /// Leaves a device that failed fit for the next batch: one that answered wrongly is wiped, and
+    /// what a flush dropped is noted.
     fn settle<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         let Err(error) = &result else { return result };
         match error.kind() {

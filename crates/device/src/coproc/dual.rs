@@ -1,4 +1,5 @@
-//! Constants of a key as dual numbers: `low + high M'` modulo `n^2`, with the scaled modulus `M' = u n` of the device's multipliers.
+//! Constants of a key as dual numbers: `low + high M'` modulo `n^2`, with the scaled modulus
+//! `M' = u n` of the device's multipliers.
 
 use hearith_arith::{Modulus, Square, natural};
 
@@ -17,7 +18,8 @@ impl Duals {
     /// For a modulus and the bits of its scale `u`, at most 64.
     ///
     /// # Errors
-    /// [`ErrorKind::UnsuitableModulus`] if `u` shares a factor with the modulus, which therefore has one of no more bits.
+    /// [`ErrorKind::UnsuitableModulus`] if `u` shares a factor with the modulus, which therefore
+    /// has one of no more bits.
     pub(super) fn new(squared: &Modulus, n: &[u64], scale_bits: u32) -> Result<Self, Error> {
         let square = Square::new(squared.engine(), n).map_err(hearith_paillier::Error::from)?;
         let unit = scale(n, scale_bits)[0];
@@ -33,7 +35,8 @@ impl Duals {
         Ok(Self { square, inverse })
     }
 
-    /// A number below `n^2`: its low part, and above that, from so many bits on, its high part, both below `n`.
+    /// A number below `n^2`: its low part, and above that, from so many bits on, its high part,
+    /// both below `n`.
     pub(super) fn dual(&self, number: &[u64], bits: u32) -> Secret {
         let parts = self.square.split(&one_row(number));
         let high = first_row(&self.square.root().mul(&parts.high, &one_row(&self.inverse)));
@@ -55,8 +58,9 @@ fn remainder(number: &[u64], word: u64) -> u64 {
     })
 }
 
-/// `a^-1` modulo an odd word above `a`, and their greatest common divisor; if that is not 1 the inverse is none. Constant time in both:
-/// of the pair's 128 bits a step takes one at least (the binary form of Euclid's algorithm).
+/// `a^-1` modulo an odd word above `a`, and their greatest common divisor; if that is not 1 the
+/// inverse is none. Constant time in both: of the pair's 128 bits a step takes one at least (the
+/// binary form of Euclid's algorithm).
 fn inverse(a: u64, word: u64) -> (u64, u64) {
     // a = x a_0 and b = y a_0 modulo the word, b odd.
     let (mut a, mut b, mut x, mut y) = (a, word, 1, 0);

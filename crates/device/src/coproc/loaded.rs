@@ -7,9 +7,10 @@ use hearith_paillier::{Ciphertexts, Compute, ComputeError, Decrypt, DecryptError
 use super::Coproc;
 use crate::{ComputingDevice, Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
-/// A co-processor with a key in it, to be shared between threads: one batch at a time has the device to itself. When dropped it wipes the key on the
-/// device. A device that lost its key in a failure is loaded with it again for the next batch; one that is believed keeps no private key here, and then
-/// is not.
+/// A co-processor with a key in it, to be shared between threads: one batch at a time has the
+/// device to itself. When dropped it wipes the key on the device. A device that lost its key in a
+/// failure is loaded with it again for the next batch; one that is believed keeps no private key
+/// here, and then is not.
 #[derive(Debug)]
 pub struct LoadedCoproc {
     public: PublicKey,
@@ -46,7 +47,8 @@ impl LoadedCoproc {
         Ok(Self { public: key.public().clone(), key: kept, device: Mutex::new(device) })
     }
 
-    /// The device. A batch that panicked left it flushed or failing, and either way fit to be asked.
+    /// The device. A batch that panicked left it flushed or failing, and either way fit to be
+    /// asked.
     fn device(&self) -> MutexGuard<'_, Coproc> {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -40,7 +40,8 @@ pub struct CoprocParameters {
     pub groups: u32,
     /// Teeth of its comb.
     pub teeth: u32,
-    /// Clock cycles between two products of a multiplier; between two squares of dual numbers two thirds.
+    /// Clock cycles between two products of a multiplier; between two squares of dual numbers two
+    /// thirds.
     pub interval: u32,
 }
 
@@ -103,7 +104,8 @@ impl CoprocParameters {
 
     pub(super) fn shape(&self) -> Shape {
         let Self { bits, stream_bits, contexts, interval, .. } = *self;
-        // Several times what the longest powers take, one in every context and all on one multiplier.
+        // Several times what the longest powers take, one in every context and all on one
+        // multiplier.
         let products = u64::from(contexts) * u64::from(3 * bits + 100);
         let quiet_cycles = 4 * products * u64::from(interval + 64) + 20_000;
         Shape { stream_bits, input_bits: 4 * bits + 64, output_bits: 2 * bits + 64, quiet_cycles }

@@ -13,8 +13,9 @@ pub(super) fn bits(len: usize, limbs: usize, bits: u32) -> Result<Batch, Error> 
     Ok(batch)
 }
 
-/// Rows uniform in `[1, n)`. One that is not is drawn again, which tells nothing about the one that is kept. That it shares a factor with
-/// `n` has no chance worth a check but for keys of test sizes.
+/// Rows uniform in `[1, n)`. One that is not is drawn again, which tells nothing about the one that
+/// is kept. That it shares a factor with `n` has no chance worth a check but for keys of test
+/// sizes.
 pub(super) fn residues(len: usize, n: &[u64]) -> Result<Batch, Error> {
     let length = natural::bit_length(n);
     let mut batch = Batch::zeros(len, n.len());

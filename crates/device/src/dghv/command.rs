@@ -12,7 +12,8 @@ pub(super) const COMMAND_WORDS: usize = 2 + DATA_WORDS;
 /// Words of an answer.
 pub(super) const ANSWER_WORDS: usize = 1 + DATA_WORDS;
 
-/// The bits of an answer's first word that are the memory's, and where those that say how a computation ended begin.
+/// The bits of an answer's first word that are the memory's, and where those that say how a
+/// computation ended begin.
 const MEMORY: u64 = 0xf;
 const ENDING: u32 = 8;
 
@@ -104,7 +105,8 @@ impl Command<'_> {
     }
 }
 
-/// What an accelerator finds wrong with what it is to encrypt with. The driver gives it nothing such: it has come to it as something else, or its memory has changed.
+/// What an accelerator finds wrong with what it is to encrypt with. The driver gives it nothing
+/// such: it has come to it as something else, or its memory has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// Lengths that make no sense together.

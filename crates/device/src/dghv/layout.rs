@@ -7,16 +7,19 @@ use crate::{Error, ErrorKind};
 
 /// Words of a stream's row: the segments of an element.
 const SEGMENTS: u32 = 8;
-/// Transforms of a reduction's products, as the device is built: logarithms of their points, and bits of a digit.
+/// Transforms of a reduction's products, as the device is built: logarithms of their points, and
+/// bits of a digit.
 const SHORTEST: u32 = 12;
 const LONGEST: u32 = 22;
 const DIGIT: u64 = 20;
 /// Words of a row of their tiles, at a multiple of which their matrices begin.
 const ROW: u64 = 16;
-/// Cycles of such a product for a point at most, and those in which the memories of their tiles become zero.
+/// Cycles of such a product for a point at most, and those in which the memories of their tiles
+/// become zero.
 const POINT_CYCLES: u64 = 12;
 pub(super) const TILE_CYCLES: u64 = 1 << 15;
-/// The least number of bits of the modulus that lie above a whole word where a reduction looks at it: Barrett's `-beta` is at least 3.
+/// The least number of bits of the modulus that lie above a whole word where a reduction looks at
+/// it: Barrett's `-beta` is at least 3.
 const LEAST_ABOVE: u32 = 3;
 
 /// A number, or several of so many words each, one after another.
@@ -48,8 +51,9 @@ pub(super) struct Layout {
     pub(super) matrices: u64,
 }
 
-/// Words of scratch for the matrices of a reduction's two products, wherever what lies before them ends: of two numbers of `size` words, and of one
-/// of them by one of `limbs`. Transforms make those of which both factors have at least `long` words, if that is not zero, and which fit.
+/// Words of scratch for the matrices of a reduction's two products, wherever what lies before them
+/// ends: of two numbers of `size` words, and of one of them by one of `limbs`. Transforms make
+/// those of which both factors have at least `long` words, if that is not zero, and which fit.
 fn matrices(long: u32, size: u32, limbs: u32) -> u64 {
     let of = |x: u32, y: u32| {
         let bits = 64 * (u64::from(x) + u64::from(y));
@@ -71,7 +75,8 @@ impl Room {
 }
 
 impl Layout {
-    /// The memory for keys of these parameters, and the words that it takes, in a device that makes products of factors of `long` words by transforms; 0: that makes none.
+    /// The memory for keys of these parameters, and the words that it takes, in a device that makes
+    /// products of factors of `long` words by transforms; 0: that makes none.
     ///
     /// # Errors
     /// [`ErrorKind::CoefficientTooLong`].
@@ -80,7 +85,8 @@ impl Layout {
         let limbs = parameters.limbs() as u32;
         let segment = limbs.div_ceil(SEGMENTS);
         let (coefficient, correction) = (lengths.coefficient.div_ceil(64), parameters.correction_limbs() as u32);
-        // Sums of neighbouring segments overlap by a coefficient: those of every second one must not.
+        // Sums of neighbouring segments overlap by a coefficient: those of every second one must
+        // not.
         if coefficient >= segment {
             let largest = 64 * (segment - 1);
             return Err(ErrorKind::CoefficientTooLong { bits: lengths.coefficient, largest }.into());
@@ -135,7 +141,8 @@ impl Layout {
         Operand { at: 0, words: self.end }
     }
 
-    /// The most products of blocks of so many words that an encryption takes, by the steps of `rtl/dghv`, and the most words that they pass besides.
+    /// The most products of blocks of so many words that an encryption takes, by the steps of
+    /// `rtl/dghv`, and the most words that they pass besides.
     pub(super) fn work(&self, parameters: &Parameters, block: u32) -> (u64, u64) {
         let blocks = |words: u32| u64::from(words.div_ceil(block.max(1)));
         let elements = u64::from(parameters.lengths().elements);
@@ -194,7 +201,8 @@ mod tests {
         }
     }
 
-    /// Matrices have a place of their own behind what a reduction takes without them, where its products are long; of the fewest points that hold the longer one.
+    /// Matrices have a place of their own behind what a reduction takes without them, where its
+    /// products are long; of the fewest points that hold the longer one.
     #[test]
     fn matrices_lie_behind_a_reduction() {
         for (scheme, size, long, points) in [

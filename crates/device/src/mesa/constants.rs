@@ -5,7 +5,8 @@ use hearith_paillier::PrivateKey;
 
 use super::keyed::Secret;
 
-/// The factor that scales an odd modulus `m` so that its low word is -1: `-m^-1 mod 2^bits`, for at most 64 bits.
+/// The factor that scales an odd modulus `m` so that its low word is -1: `-m^-1 mod 2^bits`, for at
+/// most 64 bits.
 pub(crate) fn scale(m: &[u64], bits: u32) -> Secret {
     let mask = u64::MAX >> (64 - bits);
     Secret::new(vec![natural::inverse_word(m[0]).wrapping_neg() & mask])
@@ -41,8 +42,9 @@ impl Powers {
     }
 }
 
-/// What takes `L(c^e)` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery product that scans so
-/// many bits: `t = f l mod n`, `f = (e q)^-1 mod p`, `l = q (q^-1 mod p)`; with `e = p - 1` as in \[HDSST25\], algorithm 4.
+/// What takes `L(c^e)` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery
+/// product that scans so many bits: `t = f l mod n`, `f = (e q)^-1 mod p`, `l = q (q^-1 mod p)`;
+/// with `e = p - 1` as in \[HDSST25\], algorithm 4.
 pub(crate) fn merged(
     [prime, other]: [&[u64]; 2],
     exponent: &[u64],

@@ -12,7 +12,8 @@ use crate::registers::mesa_dual::{
     P_SHIFT_LOW, P_UNIT, Q_MT, WINDOWS,
 };
 
-/// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device. Its counters count products of dual numbers.
+/// A MESA in dual numbers behind a transport. When dropped it wipes the key on the device. Its
+/// counters count products of dual numbers.
 pub type MesaDual = Keyed<MesaDualParameters>;
 
 /// What a MESA in dual numbers was built for.
@@ -34,7 +35,8 @@ pub struct MesaDualParameters {
     pub r_bits: u32,
     /// Bits that its radix-2 multipliers scan.
     pub scanned_bits: u32,
-    /// Clock cycles in which the lanes of a branch take a ciphertext each, once all are full, with exponents of `bits / 2` bits.
+    /// Clock cycles in which the lanes of a branch take a ciphertext each, once all are full, with
+    /// exponents of `bits / 2` bits.
     pub interval: u32,
 }
 
@@ -128,8 +130,8 @@ impl MesaDualParameters {
     }
 }
 
-/// `2^exponent` modulo `p^2` as `low + high M'` with the scaled modulus `M' = u p`, both parts below `p`: its parts `a + b p` with
-/// `b` divided by `u`.
+/// `2^exponent` modulo `p^2` as `low + high M'` with the scaled modulus `M' = u p`, both parts
+/// below `p`: its parts `a + b p` with `b` divided by `u`.
 fn dual(prime: &[u64], n: &Modulus, scale_bits: u32, exponent: u32) -> Result<(Secret, Secret), Error> {
     let engine = n.engine();
     let modulo_prime = Modulus::new(engine, prime)?;

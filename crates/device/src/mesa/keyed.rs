@@ -45,7 +45,8 @@ pub trait Parameters: Copy + fmt::Debug + Send {
     fn constants(&self, key: &PrivateKey) -> Result<Vec<Constant>, hearith_paillier::Error>;
 }
 
-/// A decryptor behind a transport. When dropped it wipes the key on the device, and what it keeps of the key itself.
+/// A decryptor behind a transport. When dropped it wipes the key on the device, and what it keeps
+/// of the key itself.
 #[derive(Debug)]
 pub struct Keyed<P> {
     device: Accelerator,
@@ -82,8 +83,8 @@ impl Held {
 }
 
 impl<P: Parameters> Keyed<P> {
-    /// Why a row that the device calls foreign has no plaintext: what this CPU says of it, if it has the key. A device that calls a
-    /// good row foreign has failed.
+    /// Why a row that the device calls foreign has no plaintext: what this CPU says of it, if it
+    /// has the key. A device that calls a good row foreign has failed.
     fn refused(held: &Held, ciphertexts: &Ciphertexts, row: usize) -> Error {
         let error = match held {
             Held::Private(key) => match ciphertexts.range(row..row + 1).and_then(|one| key.decrypt(&one)) {
@@ -106,7 +107,8 @@ impl<P: Parameters> Keyed<P> {
         Ok(Self { device, parameters, trust: Trust::default(), key: None })
     }
 
-    /// The same device, whose answers are checked or believed from the next key on: checked unless this says otherwise.
+    /// The same device, whose answers are checked or believed from the next key on: checked unless
+    /// this says otherwise.
     pub fn with_trust(self, trust: Trust) -> Self {
         Self { trust, ..self }
     }
@@ -126,7 +128,8 @@ impl<P: Parameters> Keyed<P> {
         self.device.describe()
     }
 
-    /// Loads a key of at most the device's size. Its constants are computed here, in constant time, and wiped when they are written.
+    /// Loads a key of at most the device's size. Its constants are computed here, in constant time,
+    /// and wiped when they are written.
     ///
     /// # Errors
     /// [`ErrorKind::KeyTooLarge`], or the device fails; it then has no key.
@@ -145,17 +148,19 @@ impl<P: Parameters> Keyed<P> {
         Ok(())
     }
 
-    /// Decrypts every ciphertext. Unless the device is believed, the batch is checked with [`PrivateKey::check`] before any of it is given
-    /// out: that takes about as long as decrypting one row, and a small part of a decryption for each.
+    /// Decrypts every ciphertext. Unless the device is believed, the batch is checked with
+    /// [`PrivateKey::check`] before any of it is given out: that takes about as long as decrypting
+    /// one row, and a small part of a decryption for each.
     ///
-    /// The device is loaded with the exponents that [`PrivateKey::decrypt`] takes. Of each row it says whether both powers were 1
-    /// modulo the primes. A row of which that is not so is an error of that row, after this CPU has found the same; the device keeps
-    /// its key.
+    /// The device is loaded with the exponents that [`PrivateKey::decrypt`] takes. Of each row it
+    /// says whether both powers were 1 modulo the primes. A row of which that is not so is an error
+    /// of that row, after this CPU has found the same; the device keeps its key.
     ///
     /// # Errors
-    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out. After
-    /// [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been wiped and has no key: what is wrong may be in it.
-    /// Nor has it one after [`ErrorKind::NotReady`], [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`].
+    /// As [`PrivateKey::decrypt`], and whatever befalls the device; then no plaintext is given out.
+    /// After [`ErrorKind::FailedCheck`] and [`ErrorKind::NotAPlaintext`] the device has been wiped
+    /// and has no key: what is wrong may be in it. Nor has it one after [`ErrorKind::NotReady`],
+    /// [`ErrorKind::WasReset`] and [`ErrorKind::Vanished`].
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let held = self.key.as_ref().ok_or(ErrorKind::NoKey)?;
         let key = held.public();
@@ -202,7 +207,8 @@ impl<P: Parameters> Keyed<P> {
     }
 }
 
-/// Whether this is what a device for keys of so many bits gives instead of a plaintext: as many ones.
+/// Whether this is what a device for keys of so many bits gives instead of a plaintext: as many
+/// ones.
 fn says_foreign(number: &[u64], bits: u32) -> bool {
     let ones: u32 = number.iter().map(|limb| limb.count_ones()).sum();
     (ones, bit_length(number)) == (bits, bits)

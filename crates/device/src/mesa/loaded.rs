@@ -7,11 +7,11 @@ use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKe
 use super::keyed::{Keyed, Parameters};
 use crate::{Counters, DecryptingDevice, Device, Error, ErrorKind, Transport, Trust};
 
-/// A decryptor with a key in it, to be shared between threads: one batch at a time has the device to itself. When dropped it wipes the
-/// key on the device.
+/// A decryptor with a key in it, to be shared between threads: one batch at a time has the device
+/// to itself. When dropped it wipes the key on the device.
 ///
-/// Answers are checked as [`Trust`] says. A device that lost its key in a failure is loaded with it again for the next batch, unless it is
-/// one that is believed.
+/// Answers are checked as [`Trust`] says. A device that lost its key in a failure is loaded with it
+/// again for the next batch, unless it is one that is believed.
 #[derive(Debug)]
 pub struct Loaded<P> {
     public: PublicKey,
@@ -44,7 +44,8 @@ impl<P: Parameters + 'static> Loaded<P> {
         Ok(Box::new(Self::open(transport, key, trust)?))
     }
 
-    /// The device. A batch that panicked left it flushed or failing, and either way fit to be asked.
+    /// The device. A batch that panicked left it flushed or failing, and either way fit to be
+    /// asked.
     fn device(&self) -> MutexGuard<'_, Keyed<P>> {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -11,7 +11,8 @@ use crate::registers::mesa::{
     IDENTITY, MODULUS, P_ENTER, P_EXPONENT, P_MERGED, P_MT, P_ONE, P_PRIME, P_SQUARE, Q_MT, STEPS,
 };
 
-/// A MESA behind a transport. When dropped it wipes the key on the device. Its counters count as a product a pair of products in one ladder.
+/// A MESA behind a transport. When dropped it wipes the key on the device. Its counters count as a
+/// product a pair of products in one ladder.
 pub type Mesa = Keyed<MesaParameters>;
 
 /// What a MESA was built for.
@@ -33,7 +34,8 @@ pub struct MesaParameters {
     pub r_bits: u32,
     /// Bits that its radix-2 multipliers scan.
     pub scanned_bits: u32,
-    /// Clock cycles between two plaintexts, once the pipeline is full, with exponents of `bits / 2` bits.
+    /// Clock cycles between two plaintexts, once the pipeline is full, with exponents of `bits / 2`
+    /// bits.
     pub interval: u32,
 }
 
@@ -126,8 +128,9 @@ impl MesaParameters {
     }
 }
 
-/// How an exponent is dealt to the stages, most significant bits first: each but the last takes `bits` of them, from a place in the
-/// constant that has `width`, the last one `last_bits` of `last_width`, and one step more, out of Montgomery form.
+/// How an exponent is dealt to the stages, most significant bits first: each but the last takes
+/// `bits` of them, from a place in the constant that has `width`, the last one `last_bits` of
+/// `last_width`, and one step more, out of Montgomery form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segments {
     stages: u32,
@@ -138,7 +141,8 @@ struct Segments {
 }
 
 impl Segments {
-    /// For exponents of so many bits, at most half of the device's: the shortest stages that take them.
+    /// For exponents of so many bits, at most half of the device's: the shortest stages that take
+    /// them.
     fn of(device: &MesaParameters, exponent_bits: u32) -> Self {
         let (half, stages) = (device.bits / 2, device.stages);
         let width = (half + 1).div_ceil(stages);
@@ -162,8 +166,8 @@ impl Segments {
         (self.bits - 1) | self.last_bits << 16
     }
 
-    /// The exponent as the device takes it: the bits of each stage at the top of its place and, where there is room below them, the
-    /// one that follows. Constant time in the exponent.
+    /// The exponent as the device takes it: the bits of each stage at the top of its place and,
+    /// where there is room below them, the one that follows. Constant time in the exponent.
     fn spread(&self, exponent: &[u64]) -> Secret {
         let total = (self.stages - 1) * self.width + self.last_width;
         let mut spread = Secret::new(vec![0; total.div_ceil(64) as usize]);
@@ -200,7 +204,8 @@ mod tests {
         }
     }
 
-    /// What the stages make of the constant: their bits in turn, and of each the one that it takes for the next stage's first.
+    /// What the stages make of the constant: their bits in turn, and of each the one that it takes
+    /// for the next stage's first.
     fn gathered(shape: &Segments, spread: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let (mut bits, mut next) = (Vec::new(), Vec::new());
         let total = (shape.stages - 1) * shape.width + shape.last_width;

@@ -1,10 +1,12 @@
 //! Whether residues are those of their numbers, for a fraction of the price of converting.
 //!
-//! Of numbers `x_1 ... x_k` and of what is said to be their residues `s_1 ... s_k` modulo a prime `p`, random linear combinations are
-//! taken, with factors `r_i` that are uniform below `2^64`, independent, and drawn after the residues are there: `sum r_i x_i`, which this
-//! CPU converts, must be `sum r_i s_i` modulo `p`. If `s_i` is wrong, at most `2^64 / p + 1` values of `r_i` hide it: a combination
-//! passes with a probability of at most `1/p + 2^-64`, and so many of them are taken that all pass with `2^-64` at most. Of the primes
-//! of a bank any may be the one that is wrong.
+//! Of numbers `x_1 ... x_k` and of what is said to be their residues `s_1 ... s_k` modulo a prime
+//! `p`, random linear combinations are taken, with factors `r_i` that are uniform below `2^64`,
+//! independent, and drawn after the residues are there: `sum r_i x_i`, which this CPU converts,
+//! must be `sum r_i s_i` modulo `p`. If `s_i` is wrong, at most `2^64 / p + 1` values of `r_i` hide
+//! it: a combination passes with a probability of at most `1/p + 2^-64`, and so many of them are
+//! taken that all pass with `2^-64` at most. Of the primes of a bank any may be the one that is
+//! wrong.
 
 use hearith_arith::natural::add_multiple;
 use hearith_arith::{ArithError, Batch, Engine, Modulus};
@@ -13,7 +15,8 @@ use zeroize::Zeroizing;
 
 use crate::{Error, ErrorKind};
 
-/// Combinations that let a wrong batch pass with a probability of `2^-64` at most, or a little less, for primes of so many bits.
+/// Combinations that let a wrong batch pass with a probability of `2^-64` at most, or a little
+/// less, for primes of so many bits.
 const SURE_BITS: u32 = 65;
 /// Limbs of a sum of products of factors and residues.
 const CLAIM_LIMBS: usize = 3;
@@ -35,7 +38,8 @@ impl Checker {
         Ok(Self { primes, combinations: SURE_BITS.div_ceil(word_bits - 1) as usize })
     }
 
-    /// Fails unless the residues of every number are right: those modulo the unit `units[j]`'s prime stand in row `j` of `residues`.
+    /// Fails unless the residues of every number are right: those modulo the unit `units[j]`'s
+    /// prime stand in row `j` of `residues`.
     pub(super) fn check(&self, numbers: &Batch, units: &[usize], residues: &[&[u64]]) -> Result<(), Error> {
         assert!(numbers.len() <= MOST_ROWS, "more rows than are sent at a time");
         let mut factors = Zeroizing::new(vec![0_u8; 8 * numbers.len()]);

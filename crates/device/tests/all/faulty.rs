@@ -1,5 +1,6 @@
-//! The driver of MESA against a device in software that goes wrong in every way that a board, a cable or an attacker has: always an error
-//! in a bounded time and never a number, and the next batch is right again, or the device is declared gone.
+//! The driver of MESA against a device in software that goes wrong in every way that a board, a
+//! cable or an attacker has: always an error in a bounded time and never a number, and the next
+//! batch is right again, or the device is declared gone.
 
 use crate::common::{is, key, random_ciphertexts};
 use crate::fake::faulty::{Fault, Faulty};
@@ -12,7 +13,8 @@ use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, Plaintexts, PrivateKe
 
 /// Items of a batch.
 const ROWS: usize = 7;
-/// Accesses that a batch, its failure, loading the key again and the next batch may take: the bound in time is that of each of them.
+/// Accesses that a batch, its failure, loading the key again and the next batch may take: the bound
+/// in time is that of each of them.
 const MOST_CALLS: usize = 400;
 
 struct Place {
@@ -48,7 +50,8 @@ impl Place {
         assert!(self.decrypt().unwrap() == self.plaintexts);
     }
 
-    /// One thing goes wrong once: the batch fails, and the next is right, the key being loaded again if it is gone.
+    /// One thing goes wrong once: the batch fails, and the next is right, the key being loaded
+    /// again if it is gone.
     #[track_caller]
     fn fails_once(&mut self, fault: Fault) -> Error {
         let before = self.faulty.calls.load(std::sync::atomic::Ordering::Relaxed);
@@ -146,7 +149,8 @@ fn packets_that_are_lost_repeated_cut_or_late_are_errors() {
     is(&place.fails_once(Fault::EndOfFile), ErrorKind::CutShort { bytes: 0, expected: whole });
 }
 
-/// What comes twice leaves an answer that nobody waits for. It is of no use to the next batch, which fails; the one after that is right.
+/// What comes twice leaves an answer that nobody waits for. It is of no use to the next batch,
+/// which fails; the one after that is right.
 #[test]
 fn what_comes_twice_is_not_the_next_answer() {
     let mut place = Place::new();
@@ -174,7 +178,8 @@ fn a_device_that_lies_is_found_out() {
     }
 }
 
-/// A bit that flips on the way to a constant is found by KEY_CHECK; the device is wiped and has no key.
+/// A bit that flips on the way to a constant is found by KEY_CHECK; the device is wiped and has no
+/// key.
 #[test]
 fn a_bit_that_flips_on_the_way_to_a_constant_is_found_by_its_checksum() {
     let mut place = Place::new();
@@ -202,7 +207,8 @@ const USED: [u32; 7] = [
     region::MODULUS,
 ];
 
-/// A bit that flips in the device's own memory is not: the check of the batch finds it, whichever constant it is in.
+/// A bit that flips in the device's own memory is not: the check of the batch finds it, whichever
+/// constant it is in.
 #[test]
 fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
     let mut place = Place::new();
@@ -221,8 +227,9 @@ fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
     place.works();
 }
 
-/// Why the check is there: a device that is believed gives the key away by one bit of one constant. All its answers are below n; each
-/// differs from the right one by what is 0 modulo one of the primes.
+/// Why the check is there: a device that is believed gives the key away by one bit of one constant.
+/// All its answers are below n; each differs from the right one by what is 0 modulo one of the
+/// primes.
 #[test]
 fn a_device_that_is_believed_gives_the_key_away() {
     let mut place = Place::trusting(Trust::Believe);
@@ -309,7 +316,8 @@ fn a_device_that_was_reset_has_lost_its_key() {
     assert!(matches!(error.kind(), ErrorKind::WasReset | ErrorKind::NotReady), "{error}");
 }
 
-/// A device that has gone fails at once, for every batch, until it is back; then it is loaded with the key again.
+/// A device that has gone fails at once, for every batch, until it is back; then it is loaded with
+/// the key again.
 #[test]
 fn a_device_that_has_gone_is_declared_gone() {
     let mut place = Place::new();
@@ -330,7 +338,8 @@ fn a_device_that_has_gone_is_declared_gone() {
     place.works();
 }
 
-/// As long as something comes that nobody asked for, both sides cannot agree: every batch fails, and so does opening.
+/// As long as something comes that nobody asked for, both sides cannot agree: every batch fails,
+/// and so does opening.
 #[test]
 fn a_device_that_babbles_is_an_error() {
     let mut place = Place::new();
@@ -343,7 +352,8 @@ fn a_device_that_babbles_is_an_error() {
     place.works();
 }
 
-/// A device that stands in for the key is mended unasked: the batch that goes wrong fails, the next is right, whatever it was.
+/// A device that stands in for the key is mended unasked: the batch that goes wrong fails, the next
+/// is right, whatever it was.
 #[test]
 fn a_loaded_device_is_mended_for_the_next_batch() {
     let (key, faulty) = (key(BITS), Faulty::new());
@@ -388,7 +398,8 @@ fn a_loaded_device_is_mended_for_the_next_batch() {
     assert!(faulty.device().is_wiped());
 }
 
-/// The check takes the key, which is kept no longer than the device has it; a device that is believed leaves nothing of it with the driver.
+/// The check takes the key, which is kept no longer than the device has it; a device that is
+/// believed leaves nothing of it with the driver.
 #[test]
 fn errors_show_nothing_of_the_key_or_the_plaintexts() {
     let mut place = Place::new();

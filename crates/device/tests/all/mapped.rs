@@ -1,5 +1,6 @@
-//! The memory-mapped transport against a device in software: its registers behind a window, its streams behind descriptors, of which that to
-//! the device keeps packets apart as a DMA engine does, and that from it does not.
+//! The memory-mapped transport against a device in software: its registers behind a window, its
+//! streams behind descriptors, of which that to the device keeps packets apart as a DMA engine
+//! does, and that from it does not.
 
 use std::error::Error as _;
 use std::fs::File;
@@ -43,7 +44,8 @@ struct Board {
     carrier: Option<JoinHandle<()>>,
 }
 
-/// The registers of the device. Refused reads give all ones, refused writes nothing, as over a bus that posts them.
+/// The registers of the device. Refused reads give all ones, refused writes nothing, as over a bus
+/// that posts them.
 struct Registers {
     device: Arc<Mutex<FakeMesa>>,
     gone: Arc<AtomicBool>,
@@ -145,8 +147,8 @@ fn ring(device: &Mutex<FakeMesa>, line: &UnixDatagram) {
     }
 }
 
-/// The work takes less than so many seconds. The transport gives a device one second of slack: once until a batch fails, and once more
-/// until both sides agree again.
+/// The work takes less than so many seconds. The transport gives a device one second of slack: once
+/// until a batch fails, and once more until both sides agree again.
 fn within<T>(seconds: f64, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
@@ -215,8 +217,8 @@ fn a_loaded_device_tells_wrong_ciphertexts_from_failures() {
     assert!(matches!(decrypt(&random_ciphertexts(&key, 3).0), DecryptError::Device(_)));
 }
 
-/// Answers that are cut, that come late or not at all: an error within the time that the device has, twice, and the next batch is right.
-/// What was on its way then is not taken for its answer.
+/// Answers that are cut, that come late or not at all: an error within the time that the device
+/// has, twice, and the next batch is right. What was on its way then is not taken for its answer.
 #[test]
 fn both_sides_agree_again_after_a_failure() {
     let (key, (board, transport, _)) = (key(BITS), Board::new());
@@ -240,7 +242,8 @@ fn both_sides_agree_again_after_a_failure() {
     }
 }
 
-/// With an interrupt an error that the device notes is seen when it happens, and not when time is up.
+/// With an interrupt an error that the device notes is seen when it happens, and not when time is
+/// up.
 #[test]
 fn an_interrupt_tells_of_an_error_at_once() {
     let (key, (board, transport, interrupt)) = (key(BITS), Board::new());

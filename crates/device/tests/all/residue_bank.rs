@@ -153,7 +153,8 @@ fn a_residue_that_is_none_is_named_with_its_row() {
     bank(Some((2, 47))).residues(&[59], &numbers(&[1, 2, 3, 4])).unwrap();
 }
 
-/// Wrong residues that could be right ones, of any size: nothing is given out, unless whoever asks believes the bank.
+/// Wrong residues that could be right ones, of any size: nothing is given out, unless whoever asks
+/// believes the bank.
 #[test]
 fn wrong_residues_are_found() {
     let batch = numbers(&[1, 2, 46, 4, 1 << 59]);

@@ -1,8 +1,8 @@
 //! Finds the private key from a public one: greatest common divisors, with a search for the noise.
 //!
-//! `cargo run --release -p hearith-dghv --example gcd_attack` makes a toy key of CMNT, throws the private key away, finds it
-//! again and reads with it what the public key encrypts: in seconds. `-- cnt toy` does the same with CNT's in minutes, and `--
-//! cmnt small`.
+//! `cargo run --release -p hearith-dghv --example gcd_attack` makes a toy key of CMNT, throws the
+//! private key away, finds it again and reads with it what the public key encrypts: in seconds.
+//! `-- cnt toy` does the same with CNT's in minutes, and `-- cmnt small`.
 
 mod attack;
 

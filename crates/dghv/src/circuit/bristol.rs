@@ -1,4 +1,5 @@
-//! Circuits as text in Bristol Fashion \[Bristol19\], the format in which circuits for multi-party computation come.
+//! Circuits as text in Bristol Fashion \[Bristol19\], the format in which circuits for multi-party
+//! computation come.
 //!
 //! ```text
 //! 2 4                gates and wires
@@ -9,11 +10,13 @@
 //! 2 1 0 1 3 AND
 //! ```
 //!
-//! The first wires are the inputs, the last ones the outputs. The kinds are `XOR`, `AND`, `INV`, `EQW` (a copy), `EQ` (what it
-//! reads is not a wire but the constant 0 or 1) and `MAND` (as many ANDs as it has outputs: the first half of what it reads with
-//! the second). Gates may come in any order that has no loop; empty lines are skipped.
+//! The first wires are the inputs, the last ones the outputs. The kinds are `XOR`, `AND`, `INV`,
+//! `EQW` (a copy), `EQ` (what it reads is not a wire but the constant 0 or 1) and `MAND` (as many
+//! ANDs as it has outputs: the first half of what it reads with the second). Gates may come in any
+//! order that has no loop; empty lines are skipped.
 //!
-//! The older Bristol Format, with one line for the bits of two inputs and of the output, is rejected by name.
+//! The older Bristol Format, with one line for the bits of two inputs and of the output, is
+//! rejected by name.
 
 use super::{Circuit, CircuitError, CircuitErrorKind as Kind, Gate, MAX_WIRES};
 use std::fmt::{self, Display, Write};
@@ -23,8 +26,8 @@ impl Circuit {
     /// The circuit that a text in Bristol Fashion says.
     ///
     /// # Errors
-    /// [`CircuitError`] with the line: words that are not of the format, more than [`MAX_WIRES`], counts that do not fit, wires
-    /// that are driven twice or not at all, loops.
+    /// [`CircuitError`] with the line: words that are not of the format, more than [`MAX_WIRES`],
+    /// counts that do not fit, wires that are driven twice or not at all, loops.
     pub fn parse(text: &str) -> Result<Self, CircuitError> {
         let mut lines =
             text.lines().zip(1..).map(|(text, number)| Line { text, number }).filter(|line| !line.is_empty());
@@ -139,7 +142,8 @@ impl<'a> Line<'a> {
         self.split().map(|word| self.number(word)).collect()
     }
 
-    /// Whether this line and the next are those of the older format: the bits of two inputs and of an output, and then gates.
+    /// Whether this line and the next are those of the older format: the bits of two inputs and of
+    /// an output, and then gates.
     fn is_old_header(&self, next: &Line<'_>) -> bool {
         let is_gate = next.split().next_back().is_some_and(|word| ["XOR", "AND", "INV"].contains(&word));
         is_gate && self.split().count() == 3 && self.numbers().is_ok()

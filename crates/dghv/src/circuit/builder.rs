@@ -6,7 +6,8 @@ use super::{Circuit, Gate};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire(u32);
 
-/// Builds a [`Circuit`] gate by gate. As a gate reads only wires that there are, there can be no loop.
+/// Builds a [`Circuit`] gate by gate. As a gate reads only wires that there are, there can be no
+/// loop.
 ///
 /// ```
 /// use hearith_dghv::circuit::Builder;

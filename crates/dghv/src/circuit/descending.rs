@@ -1,8 +1,10 @@
 //! Circuits over ciphertexts that go down a ladder of keys as their noise grows.
 //!
-//! What an XOR or an AND takes must be at one level, so the higher operand goes down to the lower one. Before an AND both go further down
-//! as long as its result then has more room for noise: as long as what the products lose in noise is more than what the secret loses in
-//! length. That depends on noise alone, which is public, so a circuit is gone through once beforehand, with nothing but noise.
+//! What an XOR or an AND takes must be at one level, so the higher operand goes down to the lower
+//! one. Before an AND both go further down as long as its result then has more room for noise: as
+//! long as what the products lose in noise is more than what the secret loses in length. That
+//! depends on noise alone, which is public, so a circuit is gone through once beforehand, with
+//! nothing but noise.
 
 use super::{Bits, Circuit, Wires};
 use crate::ciphertext::check_noise;
@@ -197,7 +199,8 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
             places.entry(wire).or_insert_with(|| self.bits.place(wires.get(wire)));
         }
         let mut settled = false;
-        // A wire in several pairs goes as far down as any of them asks, and takes its partners along.
+        // A wire in several pairs goes as far down as any of them asks, and takes its partners
+        // along.
         while !settled {
             settled = true;
             for &(a, b) in pairs {
@@ -269,10 +272,12 @@ impl<B: Levelled<Error = Error>> Bits for Descending<'_, B> {
     }
 }
 
-/// How many switches the evaluation of these rows takes, so many gates at a time, and the level of its results.
+/// How many switches the evaluation of these rows takes, so many gates at a time, and the level of
+/// its results.
 ///
 /// # Errors
-/// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is not long enough, and for bits of other keys.
+/// [`ErrorKind::NoiseExhausted`](crate::ErrorKind::NoiseExhausted) if the ladder is not long
+/// enough, and for bits of other keys.
 pub(super) fn plan(
     levels: Levels<'_>,
     circuit: &Circuit,
@@ -293,8 +298,8 @@ pub(super) fn plan(
     Ok((descending.switches, lowest))
 }
 
-/// Evaluates a batch of rows, so many gates at a time, and gives all results at the level that was planned. `step` is told of
-/// every product and every switch.
+/// Evaluates a batch of rows, so many gates at a time, and gives all results at the level that was
+/// planned. `step` is told of every product and every switch.
 pub(super) fn evaluate<E: From<Error>>(
     levels: Levels<'_>,
     circuit: &Circuit,

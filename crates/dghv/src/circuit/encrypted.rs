@@ -13,11 +13,13 @@ const LEAST_PIECE: usize = 16;
 
 /// Evaluates circuits on ciphertexts of one public key.
 ///
-/// With neither a ladder nor a recryption key it goes as far as the noise allows. With a ladder, bits go down its rungs where that leaves
-/// more room for noise, and all results are at the lowest level that one of them needs. With a recryption key, and if the circuit is too
-/// deep for the ladder or there is none, what an AND or an XOR would bring above the noise that
-/// can be recrypted is recrypted before: the noisier operand first. That depends on noise alone, which is public, so how often it
-/// will be is counted beforehand, and if it is less often so, all inputs are recrypted at the start.
+/// With neither a ladder nor a recryption key it goes as far as the noise allows. With a ladder,
+/// bits go down its rungs where that leaves more room for noise, and all results are at the lowest
+/// level that one of them needs. With a recryption key, and if the circuit is too deep for the
+/// ladder or there is none, what an AND or an XOR would bring above the noise that can be recrypted
+/// is recrypted before: the noisier operand first. That depends on noise alone, which is public, so
+/// how often it will be is counted beforehand, and if it is less often so, all inputs are recrypted
+/// at the start.
 ///
 /// ```
 /// use hearith_arith::Engine;
@@ -59,11 +61,13 @@ impl<'a> Evaluator<'a> {
         Evaluator { progress: Some(progress), ..self }
     }
 
-    /// Evaluates a batch of rows. A row has the bits of all inputs in order, and its result those of all outputs.
+    /// Evaluates a batch of rows. A row has the bits of all inputs in order, and its result those
+    /// of all outputs.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::Inputs`] for another number of bits, [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
-    /// Without one [`ErrorKind::NoiseExhausted`] if the circuit is too deep to be evaluated without recryption.
+    /// With the row: [`ErrorKind::Inputs`] for another number of bits, [`ErrorKind::OtherKey`],
+    /// [`ErrorKind::OutOfRange`]. Without one [`ErrorKind::NoiseExhausted`] if the circuit is too
+    /// deep to be evaluated without recryption.
     pub fn evaluate(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Vec<Vec<Ciphertext>>, Error> {
         let mut results: Vec<Vec<Ciphertext>> = vec![Vec::new(); rows.len()];
         self.evaluate_into(circuit, rows.to_vec(), &mut |row, outputs| -> Result<(), Error> {
@@ -73,8 +77,9 @@ impl<'a> Evaluator<'a> {
         Ok(results)
     }
 
-    /// The same, but that results are given as they are computed: the outputs of each row in order, some at a time, with the
-    /// number of their row. So those that nothing waits for take no memory; [`Evaluator::memory`] says how much is needed.
+    /// The same, but that results are given as they are computed: the outputs of each row in order,
+    /// some at a time, with the number of their row. So those that nothing waits for take no
+    /// memory; [`Evaluator::memory`] says how much is needed.
     ///
     /// # Errors
     /// As [`Evaluator::evaluate`], and those of `give`.
@@ -111,8 +116,8 @@ impl<'a> Evaluator<'a> {
         (PIECE_BYTES / (8 * self.public.parameters().limbs() * rows.max(1))).max(LEAST_PIECE)
     }
 
-    /// Bytes that an evaluation of so many rows takes at most: inputs, what gates wait for, and outputs that are not given yet.
-    /// The keys and what is prepared from them are not counted.
+    /// Bytes that an evaluation of so many rows takes at most: inputs, what gates wait for, and
+    /// outputs that are not given yet. The keys and what is prepared from them are not counted.
     pub fn memory(&self, circuit: &Circuit, rows: usize) -> u64 {
         let ciphertext = 8 * self.public.parameters().limbs() as u64;
         let held = circuit.most_held(self.piece(rows)) as u64;
@@ -122,7 +127,8 @@ impl<'a> Evaluator<'a> {
         (rows as u64).saturating_mul(held.saturating_mul(ciphertext).saturating_add(wires)).saturating_add(working)
     }
 
-    /// How many recryptions the evaluation of these rows takes; none without a recryption key, or where a ladder is enough.
+    /// How many recryptions the evaluation of these rows takes; none without a recryption key, or
+    /// where a ladder is enough.
     ///
     /// # Errors
     /// As [`Evaluator::work`].
@@ -133,8 +139,9 @@ impl<'a> Evaluator<'a> {
     /// What the evaluation of these rows takes besides gates, and where it ends.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`]. Without one
-    /// [`ErrorKind::NoiseExhausted`] if the circuit is too deep for the ladder and nothing recrypts.
+    /// With the row: [`ErrorKind::Inputs`], [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`].
+    /// Without one [`ErrorKind::NoiseExhausted`] if the circuit is too deep for the ladder and
+    /// nothing recrypts.
     pub fn work(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Work, Error> {
         self.check_rows(circuit, rows)?;
         if let Some((_, work)) = self.descent(circuit, rows)? {
@@ -148,7 +155,8 @@ impl<'a> Evaluator<'a> {
         Levels::new(self.public, self.ladder)
     }
 
-    /// The levels to go down, and what that takes. Nothing without a ladder, or where it is too short and recryption helps.
+    /// The levels to go down, and what that takes. Nothing without a ladder, or where it is too
+    /// short and recryption helps.
     fn descent(&self, circuit: &Circuit, rows: &[Vec<Ciphertext>]) -> Result<Option<(Levels<'a>, Work)>, Error> {
         if self.ladder.is_none() {
             return Ok(None);
@@ -380,7 +388,8 @@ impl<R: Recrypt> Refreshing<R> {
         self.bits.recrypt(bits, self.fresh)
     }
 
-    /// Recrypts operands until what is made of each pair, whose noise is this, stays below the limit.
+    /// Recrypts operands until what is made of each pair, whose noise is this, stays below the
+    /// limit.
     fn refresh(
         &mut self,
         wires: &mut Wires<R::Bit>,

@@ -4,8 +4,8 @@ use super::{Circuit, Gate};
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// Bits that circuits are evaluated over. What a level asks for comes in one call, for all rows of a batch: so implementations
-/// spread it over cores.
+/// Bits that circuits are evaluated over. What a level asks for comes in one call, for all rows of
+/// a batch: so implementations spread it over cores.
 pub trait Bits {
     /// A bit.
     type Bit: Clone;
@@ -30,7 +30,8 @@ pub trait Bits {
     /// The implementation's.
     fn xor(&mut self, wires: &mut Wires<Self::Bit>, pairs: &[(usize, usize)]) -> Result<Vec<Self::Bit>, Self::Error>;
 
-    /// `a and b` for each pair of wires. A wire may be given another bit of the same value: fresher, for a start.
+    /// `a and b` for each pair of wires. A wire may be given another bit of the same value:
+    /// fresher, for a start.
     ///
     /// # Errors
     /// The implementation's.
@@ -45,7 +46,8 @@ impl<B> Wires<B> {
     /// The bit on a wire.
     ///
     /// # Panics
-    /// If it has not come there, or is no longer needed. Wires of which an implementation is told hold one.
+    /// If it has not come there, or is no longer needed. Wires of which an implementation is told
+    /// hold one.
     pub fn get(&self, wire: usize) -> &B {
         self.0[wire].as_ref().expect("a gate's inputs are there until it has been evaluated")
     }
@@ -57,8 +59,8 @@ impl<B> Wires<B> {
 }
 
 impl Circuit {
-    /// Evaluates a batch of rows. A row has the bits of all inputs in order, [`Circuit::input_bits`] of them, and its result
-    /// those of all outputs.
+    /// Evaluates a batch of rows. A row has the bits of all inputs in order,
+    /// [`Circuit::input_bits`] of them, and its result those of all outputs.
     ///
     /// # Errors
     /// Those of the bits.
@@ -74,8 +76,9 @@ impl Circuit {
         Ok(results)
     }
 
-    /// The same, `piece` gates of a level at a time. Output bits are given with their row as soon as they and all before them are
-    /// there, in order, at most `piece` in a call, and kept no longer than gates need them.
+    /// The same, `piece` gates of a level at a time. Output bits are given with their row as soon
+    /// as they and all before them are there, in order, at most `piece` in a call, and kept no
+    /// longer than gates need them.
     pub(crate) fn evaluate_in_pieces<A: Bits, E: From<A::Error>>(
         &self,
         bits: &mut A,
@@ -362,7 +365,8 @@ mod tests {
 
     #[test]
     fn no_more_bits_are_held_than_is_counted() {
-        // Many outputs of few inputs; outputs that are inputs, that are read again, that come late; wires that nothing reads.
+        // Many outputs of few inputs; outputs that are inputs, that are read again, that come late;
+        // wires that nothing reads.
         let many: String = (2..5002).map(|wire| format!("2 1 {} 1 {wire} XOR\n", wire % 2)).collect();
         let texts = [
             format!("5000 5002\n1 2\n1 5000\n\n{many}"),

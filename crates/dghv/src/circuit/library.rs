@@ -1,13 +1,16 @@
-//! Circuits that are ready: with as few ANDs as there can be, since an AND is what costs on ciphertexts.
+//! Circuits that are ready: with as few ANDs as there can be, since an AND is what costs on
+//! ciphertexts.
 
 use super::{Builder, Circuit, Wire};
 
 /// The S-box of AES: one value of 8 bits to another.
 ///
-/// The circuit of depth 16 by Boyar and Peralta \[BP12\], 34 AND and 94 XOR or XNOR gates, AND depth 4.
+/// The circuit of depth 16 by Boyar and Peralta \[BP12\], 34 AND and 94 XOR or XNOR gates, AND
+/// depth 4.
 pub const AES_SBOX: &str = include_str!("../../circuits/aes_sbox.txt");
 
-/// The sum of two values of so many bits, with the carry as its top bit: an AND a bit, one after the other.
+/// The sum of two values of so many bits, with the carry as its top bit: an AND a bit, one after
+/// the other.
 ///
 /// # Panics
 /// If a value has no bits.
@@ -27,7 +30,8 @@ pub fn adder(bits: usize) -> Circuit {
     builder.finish(&[&sum])
 }
 
-/// Whether the first of two values of so many bits is less than the second one. An AND a bit: the borrow of the difference.
+/// Whether the first of two values of so many bits is less than the second one. An AND a bit: the
+/// borrow of the difference.
 ///
 /// # Panics
 /// If a value has no bits.
@@ -45,7 +49,8 @@ pub fn less_than(bits: usize) -> Circuit {
     builder.finish(&[&[less]])
 }
 
-/// What most of `2^k - 1` bits are: the top bit of their number, with an AND for each full adder, `2^k - 1 - k` of them.
+/// What most of `2^k - 1` bits are: the top bit of their number, with an AND for each full adder,
+/// `2^k - 1 - k` of them.
 ///
 /// # Panics
 /// If `k` is 0 or more than 16.

@@ -1,4 +1,5 @@
-//! An element's stream by the instructions for AES on whole vectors: four blocks of the counter in a row of words.
+//! An element's stream by the instructions for AES on whole vectors: four blocks of the counter in
+//! a row of words.
 
 use super::{Row, SEED_BYTES};
 use std::arch::x86_64::{
@@ -11,7 +12,8 @@ use std::array::from_fn;
 /// Rows at a time: as many as the latency of a round asks for.
 const TOGETHER: usize = 8;
 
-/// Whether this machine has the instructions. The engines do not ask for them: without, the crate `aes` makes the stream, as it finds best.
+/// Whether this machine has the instructions. The engines do not ask for them: without, the crate
+/// `aes` makes the stream, as it finds best.
 pub(super) fn is_available() -> bool {
     is_x86_feature_detected!("vaes") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("aes")
 }
@@ -80,7 +82,8 @@ fn round_keys(seed: &[u8; SEED_BYTES]) -> [__m128i; 11] {
     keys
 }
 
-/// The words of the next round's key: each the sum of all before it and of the last one's substitution.
+/// The words of the next round's key: each the sum of all before it and of the last one's
+/// substitution.
 #[target_feature(enable = "aes")]
 #[inline]
 fn next_key(key: __m128i, substituted: __m128i) -> __m128i {

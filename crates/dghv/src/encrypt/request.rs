@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Encryptions of some messages by a key, with all that is random about them: `m + 2 R + 2 sum of B_i A_i` modulo `A_0`, or in CMNT
-/// `m + 2 R + 2 sum of B_ij A_i0 A_j1`.
+/// Encryptions of some messages by a key, with all that is random about them:
+/// `m + 2 R + 2 sum of B_i A_i` modulo `A_0`, or in CMNT `m + 2 R + 2 sum of B_ij A_i0 A_j1`.
 ///
 /// Coefficients and noise are secret: they give the messages away.
 pub struct EncryptionRequest<'a> {
@@ -17,7 +17,8 @@ pub struct EncryptionRequest<'a> {
     pub(super) drawn: &'a Drawn,
 }
 
-/// A ciphertext's number as it is computed: what is left of a sum, and how often the modulus was in it. The quotient is as secret as the coefficients.
+/// A ciphertext's number as it is computed: what is left of a sum, and how often the modulus was in
+/// it. The quotient is as secret as the coefficients.
 #[derive(Clone)]
 pub struct Reduced {
     /// The number, of as many limbs as the modulus.
@@ -42,13 +43,15 @@ impl EncryptionRequest<'_> {
         self.key.parameters().lengths().coefficient.div_ceil(64) as usize
     }
 
-    /// The coefficients of a message, in limbs, one after another; in CMNT row by row, `B_ij` with `j` counting first.
+    /// The coefficients of a message, in limbs, one after another; in CMNT row by row, `B_ij` with
+    /// `j` counting first.
     pub fn coefficients(&self, message: usize) -> impl Iterator<Item = u64> {
         let each = self.key.coefficients_each();
         self.drawn.coefficients[each * message..][..each].iter().flat_map(|row| row.iter().flatten().copied())
     }
 
-    /// The noise of a message with the message in it, `m + 2 R`, and [`EncryptionRequest::shift`] more, so that it is not below zero.
+    /// The noise of a message with the message in it, `m + 2 R`, and [`EncryptionRequest::shift`]
+    /// more, so that it is not below zero.
     pub fn noise(&self, message: usize) -> &[u64] {
         &self.drawn.noise[message]
     }
@@ -61,14 +64,16 @@ impl EncryptionRequest<'_> {
     /// What this CPU makes of it.
     ///
     /// # Errors
-    /// [`ErrorKind::Ntt`](crate::ErrorKind::Ntt) for lengths that the engine's transforms do not take.
+    /// [`ErrorKind::Ntt`](crate::ErrorKind::Ntt) for lengths that the engine's transforms do not
+    /// take.
     pub fn compute(&self) -> Result<Vec<Secret>, Error> {
         self.key.encrypt_drawn(self.drawn)
     }
 
-    /// Whether these are the numbers: each is below the modulus, and it and the quotient give the sum, or that and once more the modulus,
-    /// modulo a prime of 64 bits that is drawn now. Wrong numbers of toy keys pass with a probability below `2^-44`, of large ones below
-    /// `2^-36`: no more primes divide a difference. The time depends on lengths only.
+    /// Whether these are the numbers: each is below the modulus, and it and the quotient give the
+    /// sum, or that and once more the modulus, modulo a prime of 64 bits that is drawn now. Wrong
+    /// numbers of toy keys pass with a probability below `2^-44`, of large ones below `2^-36`: no
+    /// more primes divide a difference. The time depends on lengths only.
     ///
     /// # Errors
     /// [`ErrorKind::Random`](crate::ErrorKind::Random).
@@ -236,8 +241,9 @@ mod tests {
         (0..request.messages()).map(of_message).collect()
     }
 
-    /// What the CPU computes is what the definition says, and passes; a wrong bit of a number or of a quotient does not, nor does a number too few, one that is not below
-    /// the modulus or one that is a limb short.
+    /// What the CPU computes is what the definition says, and passes; a wrong bit of a number or of
+    /// a quotient does not, nor does a number too few, one that is not below the modulus or one
+    /// that is a limb short.
     #[test]
     fn wrong_numbers_do_not_pass() {
         for (scheme, elements, coefficient) in
@@ -283,7 +289,8 @@ mod tests {
         }
     }
 
-    /// A device that gives too few numbers, or one that is not below the modulus, is refused even if nobody checks.
+    /// A device that gives too few numbers, or one that is not below the modulus, is refused even
+    /// if nobody checks.
     #[test]
     fn what_is_no_ciphertext_is_refused() {
         let key = key(Scheme::Cnt, 5, 100).public;

@@ -1,5 +1,5 @@
-//! Files of encrypted bits. After the header comes the number of rows (8 bytes), then each row: the bound on its noise in bits
-//! (8 bytes, IEEE 754), and its number, of `gamma` bits.
+//! Files of encrypted bits. After the header comes the number of rows (8 bytes), then each row: the
+//! bound on its noise in bits (8 bytes, IEEE 754), and its number, of `gamma` bits.
 
 use std::io::{self, Read, Write};
 
@@ -96,7 +96,8 @@ impl<R: Read> CiphertextReader<R> {
     /// The next rows, at most so many; none at the end.
     ///
     /// # Errors
-    /// With the row: a file that ends too early, noise that would not decrypt, a number that is too long.
+    /// With the row: a file that ends too early, noise that would not decrypt, a number that is too
+    /// long.
     pub fn read(&mut self, most: usize) -> Result<Vec<Ciphertext>, FormatError> {
         let count = (self.rows - self.read).min(most as u64);
         // Not made room for beforehand: a file may claim any number of rows.
@@ -119,7 +120,8 @@ impl<R: Read> CiphertextReader<R> {
     /// Compares the checksum, after all rows have been read.
     ///
     /// # Errors
-    /// [`FormatErrorKind::Checksum`], and [`FormatErrorKind::Trailing`] if the file does not end there.
+    /// [`FormatErrorKind::Checksum`], and [`FormatErrorKind::Trailing`] if the file does not end
+    /// there.
     ///
     /// # Panics
     /// If rows are left.

@@ -5,7 +5,8 @@ use std::io;
 
 use crate::Error;
 
-/// What is wrong with a file, and in which row where one is at fault. No error carries key material or a plaintext.
+/// What is wrong with a file, and in which row where one is at fault. No error carries key material
+/// or a plaintext.
 #[derive(Debug)]
 pub struct FormatError {
     row: Option<u64>,

@@ -1,7 +1,8 @@
 //! What every file has in common: a header before the content, a checksum after it.
 //!
-//! All integers are little-endian. A natural number of so many bits takes `ceil(bits / 8)` bytes, the bits above it 0. The
-//! checksum is the SHA-256 of all bytes before it, and the file ends with it.
+//! All integers are little-endian. A natural number of so many bits takes `ceil(bits / 8)` bytes,
+//! the bits above it 0. The checksum is the SHA-256 of all bytes before it, and the file ends with
+//! it.
 
 use std::io::{self, Read, Write};
 

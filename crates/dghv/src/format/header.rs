@@ -7,7 +7,8 @@ use super::error::{FormatError, FormatErrorKind};
 use super::frame::{FrameReader, FrameWriter};
 use crate::{KeyId, Lengths, Parameters, Scheme};
 
-/// The newest version of the format: the first one knew no ladders. Files without any are still written in that.
+/// The newest version of the format: the first one knew no ladders. Files without any are still
+/// written in that.
 pub const VERSION: u16 = 2;
 /// Bytes of a header in the first version.
 pub const HEADER_BYTES: u64 = 8 + 2 + 1 + 1 + 7 * 4 + 16;

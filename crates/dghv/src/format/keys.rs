@@ -1,11 +1,13 @@
 //! Files of keys.
 //!
-//! After the header of a public key come the seed (16 bytes), the modulus `A_0` (`gamma` bits) and the corrections
-//! (`eta + lambda + 1` bits each); then a byte, 1 if a recryption key follows: its seed, its first fraction (whole limbs) and its
-//! corrections. In version 2 a byte tells how many rungs of a ladder follow, each with its seed, modulus and corrections, and the
-//! seed, first fraction (whole limbs) and corrections of the switching key to it. After the header of a private key comes the
-//! secret prime (`eta` bits); in version 2 a byte with the number of rungs, and of each the id of its key and its prime. The
-//! parameters of a rung follow from those of the one before.
+//! After the header of a public key come the seed (16 bytes), the modulus `A_0` (`gamma` bits) and
+//! the corrections (`eta + lambda + 1` bits each); then a byte, 1 if a recryption key follows: its
+//! seed, its first fraction (whole limbs) and its corrections. In version 2 a byte tells how many
+//! rungs of a ladder follow, each with its seed, modulus and corrections, and the seed, first
+//! fraction (whole limbs) and corrections of the switching key to it. After the header of a private
+//! key comes the secret prime (`eta` bits); in version 2 a byte with the number of rungs, and of
+//! each the id of its key and its prime. The parameters of a rung follow from those of the one
+//! before.
 
 use std::io::{self, Read, Write};
 
@@ -260,7 +262,8 @@ fn write_prime<W: Write>(frame: &mut FrameWriter<W>, key: &PrivateKey) -> io::Re
     frame.number(key.expose_prime(), key.parameters().lengths().secret as usize)
 }
 
-/// Reads a private key. What should be one and is none is an error of its own, which waits for the checksum.
+/// Reads a private key. What should be one and is none is an error of its own, which waits for the
+/// checksum.
 fn read_prime<R: Read>(
     frame: &mut FrameReader<R>,
     parameters: Parameters,

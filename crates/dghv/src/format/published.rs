@@ -1,4 +1,5 @@
-//! Parameters as the published program of CNT has them \[CNT12\]: a dictionary of Python on one line or several, such as
+//! Parameters as the published program of CNT has them \[CNT12\]: a dictionary of Python on one
+//! line or several, such as
 //! `toy={'ty':"toy",'lam':42,'rho':26,'eta':988,'gam':147456,'Theta':150,'alpha':936,'tau':158}`.
 
 use crate::{Error, Lengths, Parameters, Scheme};
@@ -55,7 +56,8 @@ pub enum PublishedError {
 }
 
 impl Published {
-    /// Reads one dictionary, with or without a name and `=` before it. What comes after `#` on a line is not read.
+    /// Reads one dictionary, with or without a name and `=` before it. What comes after `#` on a
+    /// line is not read.
     ///
     /// # Errors
     /// A text that is no such dictionary.
@@ -122,7 +124,8 @@ impl Published {
     }
 }
 
-/// The keys of a dictionary; the sizes and levels that the program prints (`pksize`, `seclevel`) are not used.
+/// The keys of a dictionary; the sizes and levels that the program prints (`pksize`, `seclevel`)
+/// are not used.
 const KEYS: [&str; 10] = ["ty", "lam", "rho", "eta", "gam", "Theta", "pksize", "seclevel", "alpha", "tau"];
 
 enum Value {

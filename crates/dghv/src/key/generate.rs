@@ -1,4 +1,5 @@
-//! Key generation: \[CNT12\], section 3.2, whose compression serves the quadratic scheme of \[CMNT11\] as well.
+//! Key generation: \[CNT12\], section 3.2, whose compression serves the quadratic scheme of
+//! \[CMNT11\] as well.
 
 use super::{KeyPair, PrivateKey, PublicKey};
 use crate::elements::{Elements, SEED_BYTES};
@@ -11,7 +12,8 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
-/// Bits of the primes that `q_0` is made of: above `lambda` of every set, and beyond what elliptic curves find.
+/// Bits of the primes that `q_0` is made of: above `lambda` of every set, and beyond what elliptic
+/// curves find.
 const FACTOR_BITS: u32 = 256;
 
 pub(super) fn key_pair(
@@ -61,11 +63,13 @@ fn factors(missing: u32) -> u32 {
     (missing / FACTOR_BITS).saturating_sub(1)
 }
 
-/// `A_0 = p q_0` of exactly `bits` bits: `q_0` is a product of random primes, so without square and small factors.
+/// `A_0 = p q_0` of exactly `bits` bits: `q_0` is a product of random primes, so without square and
+/// small factors.
 fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
     let mut most = resized(prime, prime.len());
     let mut missing = bits - bits_of(&most) as u32;
-    // A product of primes is shorter than all of them together, by almost half a bit each: a second go replaces what the first one lacks.
+    // A product of primes is shorter than all of them together, by almost half a bit each: a second
+    // go replaces what the first one lacks.
     for round in 0.. {
         let primes: Vec<Secret> = (0..factors(missing))
             .into_par_iter()
@@ -83,10 +87,12 @@ fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
         most = secret_product(&product_of(&primes), &most);
         missing = bits - bits_of(&most) as u32;
     }
-    // A factor of as many bits as are missing, or of one more: which of them can have the product's length depends on the top bits.
+    // A factor of as many bits as are missing, or of one more: which of them can have the product's
+    // length depends on the top bits.
     loop {
         for length in [missing, missing + 1] {
-            // One of another length is not the modulus, but a secret: what both have in common is all but the last factor.
+            // One of another length is not the modulus, but a secret: what both have in common is
+            // all but the last factor.
             let number = Zeroizing::new(product(&most, &random::prime(length)));
             if bits_of(&number) == u64::from(bits) {
                 return number[..bits.div_ceil(64) as usize].to_vec();
@@ -95,8 +101,8 @@ fn modulus(prime: &[u64], bits: u32, steps: &Steps<'_>) -> Vec<u64> {
     }
 }
 
-/// `(chi mod p) + xi p - r`, with `xi` uniform below `2^lambda` and `r` in `(-2^rho, 2^rho)`, of this parity if there is one: the least
-/// number that makes the element `r` modulo `p`, hidden.
+/// `(chi mod p) + xi p - r`, with `xi` uniform below `2^lambda` and `r` in `(-2^rho, 2^rho)`, of
+/// this parity if there is one: the least number that makes the element `r` modulo `p`, hidden.
 pub(crate) fn correction(
     parameters: &Parameters,
     residue: &[u64],

@@ -24,8 +24,9 @@ impl PrivateKey {
     /// A private key from its parts.
     ///
     /// # Errors
-    /// [`ErrorKind::MalformedKey`] if the prime is even or has not the length that the parameters say. That it is a prime is not checked:
-    /// decryption does not need it. [`PrivateKey::check`] tells whether it belongs to a public key.
+    /// [`ErrorKind::MalformedKey`] if the prime is even or has not the length that the parameters
+    /// say. That it is a prime is not checked: decryption does not need it. [`PrivateKey::check`]
+    /// tells whether it belongs to a public key.
     pub fn from_parts(
         parameters: Parameters,
         id: KeyId,
@@ -48,12 +49,14 @@ impl PrivateKey {
         self.id
     }
 
-    /// The secret prime, in limbs, least significant first: for whoever writes the key. Copies must be wiped.
+    /// The secret prime, in limbs, least significant first: for whoever writes the key. Copies must
+    /// be wiped.
     pub fn expose_prime(&self) -> &[u64] {
         self.residues.modulus()
     }
 
-    /// Makes sure that a public key belongs to this key: its id, and that the prime divides the modulus.
+    /// Makes sure that a public key belongs to this key: its id, and that the prime divides the
+    /// modulus.
     ///
     /// # Errors
     /// [`ErrorKind::KeysDiffer`].
@@ -69,7 +72,8 @@ impl PrivateKey {
     pub fn decrypt(&self, ciphertexts: &[Ciphertext]) -> Result<Vec<bool>, Error> {
         let rows = ciphertexts.par_iter().enumerate();
         let bits = rows.map(|(row, ciphertext)| self.decrypt_one(ciphertext).map_err(|error| error.at_row(row)));
-        // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+        // All rows are computed before one is judged, so that the error is the first row's,
+        // whichever core was faster.
         bits.collect::<Vec<_>>().into_iter().collect()
     }
 
@@ -81,8 +85,8 @@ impl PrivateKey {
         Ok(self.residues.centred_parity(ciphertext.value()) == 1)
     }
 
-    /// Encrypts with the private key: noise of the key's elements only, `m + 2 r` with `r` in `[-2^rho, 2^rho)`, so that much can be
-    /// computed with the ciphertexts.
+    /// Encrypts with the private key: noise of the key's elements only, `m + 2 r` with `r` in
+    /// `[-2^rho, 2^rho)`, so that much can be computed with the ciphertexts.
     ///
     /// # Errors
     /// [`ErrorKind::KeysDiffer`], [`ErrorKind::Random`].

@@ -11,8 +11,9 @@ use hearith_ntt::{Barrett, Ring};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The modulus `A_0 = p q_0` and, compressed, the elements `A_i = chi_i - delta_i`: a seed from which the `chi_i` are made again, and the
-/// corrections `delta_i`, which are hardly longer than the secret.
+/// The modulus `A_0 = p q_0` and, compressed, the elements `A_i = chi_i - delta_i`: a seed from
+/// which the `chi_i` are made again, and the corrections `delta_i`, which are hardly longer than
+/// the secret.
 ///
 /// Encrypts, adds and multiplies; batches spread over the cores of rayon's current pool.
 pub struct PublicKey {
@@ -61,11 +62,13 @@ impl PublicKey {
         Ok(PublicKey { parameters, id, engine, elements, modulus, corrections, prepared, products })
     }
 
-    /// A public key from its parts: [`Parameters::limbs`] limbs of the modulus, and [`Parameters::correction_limbs`] of each of
-    /// [`Parameters::key_elements`] corrections, one after another.
+    /// A public key from its parts: [`Parameters::limbs`] limbs of the modulus, and
+    /// [`Parameters::correction_limbs`] of each of [`Parameters::key_elements`] corrections, one
+    /// after another.
     ///
     /// # Errors
-    /// [`ErrorKind::MalformedKey`], and [`ErrorKind::Arith`] for an engine that this machine cannot run.
+    /// [`ErrorKind::MalformedKey`], and [`ErrorKind::Arith`] for an engine that this machine cannot
+    /// run.
     pub fn from_parts(
         parameters: Parameters,
         engine: Engine,
@@ -107,11 +110,13 @@ impl PublicKey {
         &self.corrections
     }
 
-    /// An element in full: `A_i` of CNT for `i` from 0, of CMNT `A_{i,0}`, and from `beta` on `A_{i - beta,1}`. As many limbs as the
-    /// modulus. For whoever looks at keys; encryption does without.
+    /// An element in full: `A_i` of CNT for `i` from 0, of CMNT `A_{i,0}`, and from `beta` on
+    /// `A_{i - beta,1}`. As many limbs as the modulus. For whoever looks at keys; encryption does
+    /// without.
     pub fn element(&self, index: usize) -> Vec<u64> {
         let mut element = self.elements.number(index);
-        // Below zero with a probability of 2^-(gamma - eta - lambda): the element is then one more multiple of A_0.
+        // Below zero with a probability of 2^-(gamma - eta - lambda): the element is then one more
+        // multiple of A_0.
         if hearith_arith::natural::sub_assign(&mut element, self.correction(index)) == 1 {
             hearith_arith::natural::add_assign(&mut element, &self.modulus);
         }
@@ -153,7 +158,8 @@ impl PublicKey {
         Ok(self.products.get().expect("set above"))
     }
 
-    /// A number uniform below `A_0`; at most half of those drawn are dropped, since its top bit is set.
+    /// A number uniform below `A_0`; at most half of those drawn are dropped, since its top bit is
+    /// set.
     pub(crate) fn uniform(&self) -> Result<Secret, Error> {
         loop {
             let drawn = random::bits(self.modulus.len(), self.parameters.lengths().modulus)?;

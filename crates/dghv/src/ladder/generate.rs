@@ -16,8 +16,9 @@ impl Ladder {
     /// Makes a ladder of so many rungs below a key, and the private keys of its rungs.
     ///
     /// # Errors
-    /// [`ErrorKind::KeysDiffer`] if the keys are no pair; [`ErrorKind::Ladder`] for no rungs or more than there is room for
-    /// ([`Ladder::most_rungs`]); [`ErrorKind::NoLadder`], [`ErrorKind::LadderTooLarge`], [`ErrorKind::Random`].
+    /// [`ErrorKind::KeysDiffer`] if the keys are no pair; [`ErrorKind::Ladder`] for no rungs or
+    /// more than there is room for ([`Ladder::most_rungs`]); [`ErrorKind::NoLadder`],
+    /// [`ErrorKind::LadderTooLarge`], [`ErrorKind::Random`].
     pub fn generate(
         private: &PrivateKey,
         public: &PublicKey,
@@ -70,7 +71,8 @@ impl Ladder {
 }
 
 impl SwitchingKey {
-    /// Makes the key from one pair to the next. What is done with the private keys and the subset takes a time that depends on lengths only.
+    /// Makes the key from one pair to the next. What is done with the private keys and the subset
+    /// takes a time that depends on lengths only.
     fn generate(
         (private, from): (&PrivateKey, &PublicKey),
         (secret, to): (&PrivateKey, &PublicKey),

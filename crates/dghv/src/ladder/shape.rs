@@ -3,13 +3,17 @@
 use super::switch::SwitchingKey;
 use crate::{Error, ErrorKind, Lengths, Parameters, RecryptionKey, noise};
 
-/// Bits of a digit of what is switched. \[CNT12\] takes single bits: sixteen times as many elements, for 12 bits less noise.
+/// Bits of a digit of what is switched. \[CNT12\] takes single bits: sixteen times as many
+/// elements, for 12 bits less noise.
 pub(super) const DIGIT: u32 = 16;
-/// Bits that a rung is lower than the least noise that switching leaves: room for some sums before a product.
+/// Bits that a rung is lower than the least noise that switching leaves: room for some sums before
+/// a product.
 const MARGIN: u32 = 4;
-/// Bits of a rung's secret, at least: as many as the primes of `q_0` have, beyond what elliptic curves find.
+/// Bits of a rung's secret, at least: as many as the primes of `q_0` have, beyond what elliptic
+/// curves find.
 const LEAST_SECRET: u32 = 256;
-/// MiB of a switching key, at most. One of the medium sets would have some 70, and a switch would go through 150 GB of elements.
+/// MiB of a switching key, at most. One of the medium sets would have some 70, and a switch would
+/// go through 150 GB of elements.
 const MOST_MEBIBYTES: u64 = 32;
 
 /// Bits of the noise that a switch adds, at most.
@@ -17,15 +21,17 @@ pub(super) fn floor(to: &Parameters) -> f64 {
     1.0 + f64::from(to.lengths().key_noise + DIGIT) + (SwitchingKey::elements(to) as f64).log2()
 }
 
-/// Bits of noise after a switch: those before, less what the secret is shorter, and what the switch adds.
+/// Bits of noise after a switch: those before, less what the secret is shorter, and what the switch
+/// adds.
 pub(super) fn noise(from: &Parameters, to: &Parameters, before: f64) -> f64 {
     // p' is below 2^eta', p above 2^(eta - 1).
     let shorter = f64::from(from.lengths().secret - to.lengths().secret) - 1.0;
     noise::sum(before - shorter, floor(to))
 }
 
-/// The parameters one rung below: a secret that is shorter by as much as a switch's noise, the modulus as before. `None` where the secret
-/// would be too short, or without room for a product of two switched ciphertexts, or for a fresh one.
+/// The parameters one rung below: a secret that is shorter by as much as a switch's noise, the
+/// modulus as before. `None` where the secret would be too short, or without room for a product of
+/// two switched ciphertexts, or for a fresh one.
 pub(super) fn lower(parameters: &Parameters) -> Option<Parameters> {
     let step = floor(parameters).ceil() as u32 + MARGIN;
     let level = parameters.level().checked_add(1)?;
@@ -58,7 +64,8 @@ impl SwitchingKey {
         (to.lengths().secret + 1).div_ceil(64) as usize
     }
 
-    /// 64-bit limbs of a fraction: those before the point, and one more than a ciphertext has after it.
+    /// 64-bit limbs of a fraction: those before the point, and one more than a ciphertext has after
+    /// it.
     pub fn fraction_limbs(to: &Parameters) -> usize {
         Self::whole_limbs(to) + to.limbs() + 1
     }

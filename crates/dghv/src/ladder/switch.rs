@@ -1,28 +1,31 @@
 //! Switching keys, and what they do.
 //!
-//! With `K` bits before the point of a fraction, above `eta'`, the key has numbers `y_i` in `[0, 2^K)` of which a secret subset, as in
-//! recryption one in each block, adds up to `2^(K - 1) / p` modulo `2^K`, and elements
+//! With `K` bits before the point of a fraction, above `eta'`, the key has numbers `y_i` in
+//! `[0, 2^K)` of which a secret subset, as in recryption one in each block, adds up to
+//! `2^(K - 1) / p` modulo `2^K`, and elements
 //!
 //! ```text
 //! sigma_ij = p' q_ij + r_ij + floor(s_i 2^(16 j) p' / 2^K)
 //! ```
 //!
-//! where `s_i` says whether `y_i` is in the subset. For `c = p q + r` the whole parts `z_i` of `c y_i` modulo `2^K` are cut in digits
-//! `z_ij` of 16 bits, and
+//! where `s_i` says whether `y_i` is in the subset. For `c = p q + r` the whole parts `z_i` of
+//! `c y_i` modulo `2^K` are cut in digits `z_ij` of 16 bits, and
 //!
 //! ```text
 //! c' = 2 (sum of z_ij sigma_ij) + (c mod 2)  mod A_0'
 //! ```
 //!
 //! # Why
-//! `sum of s_i z_i` is `c 2^(K - 1) / p = 2^(K - 1) (q + r / p)` modulo `2^K`, less an error `e`. Times `p' / 2^K` it is
-//! `(q mod 2) p' / 2 + r p' / (2 p)` and a multiple of `p'`, so that `c'` is an odd multiple of `p'` if `q` is odd and an even one
-//! else, and beside it `r' = r p' / p` and little more. As `p'` and `p` are odd, `r' = c' - q = c - q = r` modulo 2: the same bit.
+//! `sum of s_i z_i` is `c 2^(K - 1) / p = 2^(K - 1) (q + r / p)` modulo `2^K`, less an error `e`.
+//! Times `p' / 2^K` it is `(q mod 2) p' / 2 + r p' / (2 p)` and a multiple of `p'`, so that `c'` is
+//! an odd multiple of `p'` if `q` is odd and an even one else, and beside it `r' = r p' / p` and
+//! little more. As `p'` and `p` are odd, `r' = c' - q = c - q = r` modulo 2: the same bit.
 //!
 //! # Bounds
-//! The floor in `sigma_ij` is within the noise: `|r_ij| < 2^rho` is a whole number, and the sum of both not longer. The fractions have
-//! `64 (limbs + 1)` bits after the point, so `c` times their error is below `2^-64`; what is left out below the product's kept columns is
-//! below `2^-40`, and the floor costs less than 1 each: `0 <= e < 15.01`, times `p' / 2^K < 1/2` less than 8. Together
+//! The floor in `sigma_ij` is within the noise: `|r_ij| < 2^rho` is a whole number, and the sum of
+//! both not longer. The fractions have `64 (limbs + 1)` bits after the point, so `c` times their
+//! error is below `2^-64`; what is left out below the product's kept columns is below `2^-40`, and
+//! the floor costs less than 1 each: `0 <= e < 15.01`, times `p' / 2^K < 1/2` less than 8. Together
 //!
 //! ```text
 //! |r'| < |r| p' / p + 2 (N (2^16 - 1) 2^rho + 8) + 1 <= |r| p' / p + N 2^(rho + 17)        for N = Theta K / 16 elements
@@ -43,11 +46,11 @@ use zeroize::Zeroizing;
 /// Ciphertexts that are switched together.
 const TOGETHER: usize = 16;
 
-/// What makes ciphertexts of one key into ciphertexts of a key with a shorter secret. It is public, and holds the one private key encrypted
-/// under the other.
+/// What makes ciphertexts of one key into ciphertexts of a key with a shorter secret. It is public,
+/// and holds the one private key encrypted under the other.
 ///
-/// Compressed: a seed from which all fractions `y_i` but the first are made again and the random parts of the elements `sigma_ij`, that first
-/// one, and the elements' corrections.
+/// Compressed: a seed from which all fractions `y_i` but the first are made again and the random
+/// parts of the elements `sigma_ij`, that first one, and the elements' corrections.
 pub struct SwitchingKey {
     from: KeyId,
     to: KeyId,
@@ -60,8 +63,9 @@ pub struct SwitchingKey {
 }
 
 impl SwitchingKey {
-    /// A switching key from its parts: [`Self::fraction_limbs`] limbs of the first `y_i`, and [`Parameters::correction_limbs`] of each of
-    /// [`Self::elements`] corrections, one after another, all for the parameters of the lower key.
+    /// A switching key from its parts: [`Self::fraction_limbs`] limbs of the first `y_i`, and
+    /// [`Parameters::correction_limbs`] of each of [`Self::elements`] corrections, one after
+    /// another, all for the parameters of the lower key.
     ///
     /// # Errors
     /// [`ErrorKind::MalformedKey`], [`ErrorKind::LadderTooLarge`].
@@ -120,10 +124,12 @@ impl SwitchingKey {
         &self.corrections
     }
 
-    /// Ciphertexts of the same bits under the other key, a batch over the cores. Bits that everybody knows stay without noise.
+    /// Ciphertexts of the same bits under the other key, a batch over the cores. Bits that
+    /// everybody knows stay without noise.
     ///
     /// # Errors
-    /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], and [`ErrorKind::NoiseExhausted`] if the noise would be too much.
+    /// With the row: [`ErrorKind::OtherKey`], [`ErrorKind::OutOfRange`], and
+    /// [`ErrorKind::NoiseExhausted`] if the noise would be too much.
     pub fn switch(
         &self,
         from: &PublicKey,
@@ -207,8 +213,8 @@ impl SwitchingKey {
     }
 }
 
-/// The limbs before the point of a ciphertext's product with a fraction, modulo a power of 2: the product's highest columns but those that
-/// fall away, and two below the point whose carries count.
+/// The limbs before the point of a ciphertext's product with a fraction, modulo a power of 2: the
+/// product's highest columns but those that fall away, and two below the point whose carries count.
 fn whole_part(c: &[u64], fraction: &[u64], whole: usize) -> Vec<u64> {
     let kept = whole + 2;
     let mut columns = vec![0; kept];

@@ -1,4 +1,5 @@
-//! What of recryption comes before the circuit: the ciphertext times the fractions, and the sums of each block.
+//! What of recryption comes before the circuit: the ciphertext times the fractions, and the sums of
+//! each block.
 
 use super::stream::PIECE;
 use super::{BITS, RecryptionKey, SUBSET};
@@ -35,7 +36,8 @@ impl RecryptionKey {
         columns.into_iter().map(Columns::rounded).collect()
     }
 
-    /// Words of `u_i` from the top: of the first what the key holds, of the others what the stream has.
+    /// Words of `u_i` from the top: of the first what the key holds, of the others what the stream
+    /// has.
     fn fraction_words(&self, index: usize, from: usize, words: &mut [u64]) {
         if index == 0 {
             let top = self.first.iter().rev().skip(from);
@@ -45,7 +47,8 @@ impl RecryptionKey {
         }
     }
 
-    /// For each ciphertext the bits of all blocks' sums, encrypted: [`BITS`] of the first block, and so on.
+    /// For each ciphertext the bits of all blocks' sums, encrypted: [`BITS`] of the first block,
+    /// and so on.
     pub(super) fn sums(&self, digits: &[Digits]) -> Result<Vec<Vec<Ciphertext>>, Error> {
         let limbs = self.parameters.limbs();
         let pieces = limbs.div_ceil(PIECE);
@@ -63,7 +66,8 @@ impl RecryptionKey {
         Ok(bits.chunks(SUBSET * BITS).map(<[Ciphertext]>::to_vec).collect())
     }
 
-    /// One piece of a block's sums, without corrections, for each ciphertext. A sum has a word more than the piece.
+    /// One piece of a block's sums, without corrections, for each ciphertext. A sum has a word more
+    /// than the piece.
     fn piece(&self, block: usize, piece: usize, digits: &[Digits]) -> Vec<Sums> {
         let (from, limbs) = (piece * PIECE, self.parameters.limbs());
         let mut room = [0; PIECE];
@@ -110,8 +114,8 @@ impl RecryptionKey {
 /// A piece of a block's sums, one for each bit.
 type Sums = [Vec<u64>; BITS];
 
-/// The two columns of a product that decide its limb `limbs + 1`, the one before the last that is kept: what is below is left
-/// out.
+/// The two columns of a product that decide its limb `limbs + 1`, the one before the last that is
+/// kept: what is below is left out.
 #[derive(Clone, Default)]
 struct Columns {
     upper: u64,

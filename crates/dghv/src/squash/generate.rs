@@ -18,8 +18,9 @@ impl RecryptionKey {
     ///
     /// # Errors
     /// [`ErrorKind::KeysDiffer`](crate::ErrorKind::KeysDiffer) if the keys are no pair,
-    /// [`ErrorKind::Random`](crate::ErrorKind::Random), and [`ErrorKind::MalformedKey`](crate::ErrorKind::MalformedKey) if the
-    /// parameters have no room for recryption.
+    /// [`ErrorKind::Random`](crate::ErrorKind::Random), and
+    /// [`ErrorKind::MalformedKey`](crate::ErrorKind::MalformedKey) if the parameters have no room
+    /// for recryption.
     pub fn generate(
         private: &PrivateKey,
         public: &PublicKey,
@@ -65,8 +66,8 @@ impl RecryptionKey {
     }
 }
 
-/// The place of the one chosen element in each block. In the first block it is the first, whose fraction makes up the sum, and
-/// everybody knows that \[CNT12\].
+/// The place of the one chosen element in each block. In the first block it is the first, whose
+/// fraction makes up the sum, and everybody knows that \[CNT12\].
 pub(crate) fn subset(block: usize) -> Result<Secret, Error> {
     let mut places = Zeroizing::new(vec![0; SUBSET]);
     // A remainder of 64 more bits than the block's size has is uniform but for 2^-64.
@@ -89,8 +90,8 @@ pub(crate) fn first(stream: &Stream, prime: &[u64], subset: &[u64], limbs: usize
     first.to_vec()
 }
 
-/// `floor(2^(64 limbs - 1) / p)` for an odd `p`: division of `2^kappa` less its residue `r`, which is exact, from the low end
-/// \[Jebelean93\].
+/// `floor(2^(64 limbs - 1) / p)` for an odd `p`: division of `2^kappa` less its residue `r`, which
+/// is exact, from the low end \[Jebelean93\].
 fn reciprocal(prime: &[u64], limbs: usize) -> Secret {
     let mut power = vec![0; limbs];
     power[limbs - 1] = 1 << 63;

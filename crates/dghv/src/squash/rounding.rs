@@ -1,16 +1,18 @@
 //! The circuit that adds up the numbers modulo 2 and rounds them: column by column as at school.
 //!
-//! Each column is counted by itself: full adders with a single AND take three bits at a time, then their carries likewise, and so
-//! on, and bit `j` of the count goes `j` columns up. That gives the elementary symmetric polynomials \[DGHV10\] with 46 ANDs
-//! where these take hundreds, and with their degree, 15: carries of a column never meet those of another one before they are
-//! counted. Which bits go first decides the noise too: those with the least.
+//! Each column is counted by itself: full adders with a single AND take three bits at a time, then
+//! their carries likewise, and so on, and bit `j` of the count goes `j` columns up. That gives the
+//! elementary symmetric polynomials \[DGHV10\] with 46 ANDs where these take hundreds, and with
+//! their degree, 15: carries of a column never meet those of another one before they are counted.
+//! Which bits go first decides the noise too: those with the least.
 
 use super::{BITS, SUBSET};
 use crate::circuit::{Builder, Circuit, Noise, Wire};
 use crate::noise;
 use std::sync::LazyLock;
 
-/// From [`SUBSET`] numbers of [`BITS`] bits, four of them after the point, to the parity of the integer next to their sum.
+/// From [`SUBSET`] numbers of [`BITS`] bits, four of them after the point, to the parity of the
+/// integer next to their sum.
 pub(super) static CIRCUIT: LazyLock<Circuit> = LazyLock::new(circuit);
 
 /// Bits of noise for the order of the additions; any noise of that kind gives the same order.

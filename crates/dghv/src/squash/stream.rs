@@ -1,7 +1,7 @@
 //! The random numbers of a recryption key, made again from its seed whenever they are needed.
 //!
-//! AES-128 in counter mode under the seed, with `2^64 i` as number `i`'s first counter block, big-endian; a word is eight bytes
-//! of it, little end first.
+//! AES-128 in counter mode under the seed, with `2^64 i` as number `i`'s first counter block,
+//! big-endian; a word is eight bytes of it, little end first.
 
 use crate::elements::SEED_BYTES;
 use aes::Aes128;

@@ -1,12 +1,16 @@
-//! Sums in eight lanes by transforms: for long coefficients, and the better the more sums there are.
+//! Sums in eight lanes by transforms: for long coefficients, and the better the more sums there
+//! are.
 //!
-//! A segment of an element (a lane) is cut in blocks of words, a polynomial each, and so is a coefficient, in one. Polynomials are multiplied
-//! modulo `x^length - 1`, long enough for the whole product, and modulo three primes. The transforms of the coefficients are made once. Those of a
-//! block are made for a few elements at a time and serve all sums, to each of which their products are added, place by place. What is left to do
-//! once a block and sum is the way back, the Chinese remainder theorem, and carries.
+//! A segment of an element (a lane) is cut in blocks of words, a polynomial each, and so is a
+//! coefficient, in one. Polynomials are multiplied modulo `x^length - 1`, long enough for the whole
+//! product, and modulo three primes. The transforms of the coefficients are made once. Those of a
+//! block are made for a few elements at a time and serve all sums, to each of which their products
+//! are added, place by place. What is left to do once a block and sum is the way back, the Chinese
+//! remainder theorem, and carries.
 //!
 //! # Bounds
-//! A coefficient of a sum is one of at most `elements taps` products of two words, which is to be below the primes' product.
+//! A coefficient of a sum is one of at most `elements taps` products of two words, which is to be
+//! below the primes' product.
 
 mod primes;
 mod transform;
@@ -23,7 +27,8 @@ use zeroize::Zeroizing;
 
 /// Elements whose transforms are made at a time.
 const GROUP: usize = 8;
-/// Groups whose words are made at a time: they are gone through once for each prime, so that the sums for one stay in the cache.
+/// Groups whose words are made at a time: they are gone through once for each prime, so that the
+/// sums for one stay in the cache.
 const GROUPS: usize = 4;
 /// Blocks that a task has, where there are many: each factor that is read serves them all.
 const BLOCKS: usize = 2;
@@ -45,7 +50,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// `None` where there are too many elements for the primes, or coefficients too long for the transforms.
+    /// `None` where there are too many elements for the primes, or coefficients too long for the
+    /// transforms.
     pub(super) fn new(elements: &Elements, one: &Coefficients) -> Option<Self> {
         let (count, taps) = (one.len(), one.each);
         if count * taps > MOST_PRODUCTS || count > transform::MOST_TERMS {
@@ -59,7 +65,8 @@ impl Shape {
         shapes.min_by_key(Shape::cost)
     }
 
-    /// Whether so many sums are made faster so than digit by digit (measured: from two toy messages of CNT or one small one on).
+    /// Whether so many sums are made faster so than digit by digit (measured: from two toy messages
+    /// of CNT or one small one on).
     pub(super) fn pays(&self, sums: usize) -> bool {
         self.taps >= 8 && self.taps * sums >= 24
     }
@@ -74,13 +81,15 @@ impl Shape {
         self.length + 1 - self.taps
     }
 
-    /// From one element of a group to the next, modulo one prime: not a multiple of a page, since all are read side by side.
+    /// From one element of a group to the next, modulo one prime: not a multiple of a page, since
+    /// all are read side by side.
     fn stride(&self) -> usize {
         self.length + 1
     }
 }
 
-/// The transforms of the coefficients of some sums: for each group of elements, prime, four places, element of the group, place, and sum.
+/// The transforms of the coefficients of some sums: for each group of elements, prime, four places,
+/// element of the group, place, and sum.
 struct Factors {
     values: Zeroizing<Vec<u64>>,
     /// Values before the first at the beginning of a line of the cache.
@@ -108,7 +117,8 @@ impl Factors {
                     row.0 = lanes.map(word);
                 }
                 for (prime, values) in primes.each.iter().zip(values.chunks_exact_mut(shape.length * GROUP * sums)) {
-                    // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are there.
+                    // SAFETY: this kernel is reached by `dispatch!` only, so the instructions are
+                    // there.
                     unsafe {
                         transform::forward(&words, &mut transform, prime);
                         transform::last(&mut transform, prime);
@@ -140,7 +150,8 @@ impl Factors {
     }
 }
 
-/// A block of a sum: of each coefficient the digits in the mixed radix of the primes, for all lanes.
+/// A block of a sum: of each coefficient the digits in the mixed radix of the primes, for all
+/// lanes.
 type Digits = [Zeroizing<Vec<Octet>>; 3];
 
 /// See [`sums`](super::sums).
@@ -218,7 +229,8 @@ struct Task<'a> {
     words: Vec<Row>,
     /// Of each element of a group the transform.
     values: Vec<Octet>,
-    /// For each block, prime and one of [`Factors`], and each place and sum: lower and upper halves.
+    /// For each block, prime and one of [`Factors`], and each place and sum: lower and upper
+    /// halves.
     sums: Vec<[Vec<Zeroizing<Vec<Octet>>>; 3]>,
 }
 
@@ -266,7 +278,8 @@ impl<'a> Task<'a> {
         self.normalise();
     }
 
-    /// Transforms a block of so many elements, the group `at` of those whose words are there, modulo a prime, and adds their products to all sums.
+    /// Transforms a block of so many elements, the group `at` of those whose words are there,
+    /// modulo a prime, and adds their products to all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn accumulate(&mut self, prime: usize, block: usize, group: usize, at: usize, elements: usize) {
         let (shape, stride, blocks) = (self.shape, self.shape.stride(), self.blocks.len());

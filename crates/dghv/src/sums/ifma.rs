@@ -1,18 +1,22 @@
-//! Sums in eight lanes, a segment of the elements in each: an outer product of digits, in Karatsuba's form, whose columns are carried once.
+//! Sums in eight lanes, a segment of the elements in each: an outer product of digits, in
+//! Karatsuba's form, whose columns are carried once.
 //!
-//! A digit has 48 bits: three words of a segment are four of them. With `2^l` phases, digits `2^l u + f` of a segment are phase `f` of the
-//! polynomial at `u`, and likewise for a coefficient. Three levels of Karatsuba's algorithm make 27 sequences of eight phases, each the
-//! sum of up to eight digits and so below 2^51; sequences are multiplied as they are (a coefficient has `taps` values in each), and the
-//! products are put together once, after all elements have been added up.
+//! A digit has 48 bits: three words of a segment are four of them. With `2^l` phases, digits
+//! `2^l u + f` of a segment are phase `f` of the polynomial at `u`, and likewise for a coefficient.
+//! Three levels of Karatsuba's algorithm make 27 sequences of eight phases, each the sum of up to
+//! eight digits and so below 2^51; sequences are multiplied as they are (a coefficient has `taps`
+//! values in each), and the products are put together once, after all elements have been added up.
 //!
 //! # Bounds
-//! A column sums low and high halves of products apart, each half below 2^52: `taps` of them for an element, so the 64 bits of a sum take
-//! `4095 / taps` elements before they are added to the column's 128 bits.
+//! A column sums low and high halves of products apart, each half below 2^52: `taps` of them for an
+//! element, so the 64 bits of a sum take `4095 / taps` elements before they are added to the
+//! column's 128 bits.
 //!
 //! # Caches
-//! A task is a chunk of positions, for some sums. For a few elements at a time it makes the 27 sequences, then adds to the columns, eight at
-//! a time in registers. The columns of a chunk and the sequences fit into the second level of caches. Positions before a chunk that its
-//! columns need are made again.
+//! A task is a chunk of positions, for some sums. For a few elements at a time it makes the 27
+//! sequences, then adds to the columns, eight at a time in registers. The columns of a chunk and
+//! the sequences fit into the second level of caches. Positions before a chunk that its columns
+//! need are made again.
 
 use super::blocks;
 use super::karatsuba::{LEVELS, SEQUENCES, expand, interpolate};
@@ -76,7 +80,8 @@ struct Shape {
 impl Shape {
     fn new(elements: &Elements, bits: u32) -> Self {
         let digits = bits.div_ceil(DIGIT) as usize;
-        // Instructions for a digit of an element: two products a tap, and about three for a sequence's making and storing.
+        // Instructions for a digit of an element: two products a tap, and about three for a
+        // sequence's making and storing.
         let cost = |levels: u32| (3_usize.pow(levels) * (2 * digits.div_ceil(1 << levels) + 3)) << (LEVELS - levels);
         let levels = (0..=LEVELS).min_by_key(|&levels| cost(levels)).unwrap_or(0);
         let taps = digits.div_ceil(1 << levels);
@@ -114,7 +119,8 @@ impl Shape {
     }
 }
 
-/// The values of one sum's coefficients in all sequences: for each group of elements and sequence, `taps` values of each coefficient.
+/// The values of one sum's coefficients in all sequences: for each group of elements and sequence,
+/// `taps` values of each coefficient.
 struct Filters(Zeroizing<Vec<u64>>);
 
 impl Filters {
@@ -163,7 +169,8 @@ fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs:
         for s in 0..SEGMENTS {
             let mut words = Zeroizing::new(vec![0; shape.chunks * step + shape.lane()]);
             for (chunk, lanes) in done.iter().enumerate() {
-                // A chunk's number overlaps the beginning of the next one's, and its last word is room for carries.
+                // A chunk's number overlaps the beginning of the next one's, and its last word is
+                // room for carries.
                 let lane = &lanes[index][s * shape.lane()..][..shape.lane()];
                 add_assign(&mut words[chunk * step..][..shape.lane()], lane);
             }
@@ -341,7 +348,8 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Adds the products of positions and values to columns, for the elements of a group: `sum of values[tap] positions[column - tap]`.
+/// Adds the products of positions and values to columns, for the elements of a group:
+/// `sum of values[tap] positions[column - tap]`.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn accumulate(sums: &mut [Octet], positions: &[Octet], values: &[u64], length: usize, taps: usize) {
     for (block, sums) in sums.chunks_exact_mut(2 * BLOCK).enumerate() {

@@ -1,12 +1,14 @@
-//! Products of polynomials of `2^l` coefficients from `3^l` products of numbers: Karatsuba's algorithm, unfolded.
+//! Products of polynomials of `2^l` coefficients from `3^l` products of numbers: Karatsuba's
+//! algorithm, unfolded.
 
 /// Most levels that are unfolded.
 pub(super) const LEVELS: u32 = 3;
 /// Products of the most levels.
 pub(super) const SEQUENCES: usize = 27;
 
-/// The factors: every level replaces a polynomial by its lower half, its upper half and their sum. The first `2^levels` values are the
-/// coefficients; `put` is given the `3^levels` values that come of them, each a sum of up to `2^levels` coefficients.
+/// The factors: every level replaces a polynomial by its lower half, its upper half and their sum.
+/// The first `2^levels` values are the coefficients; `put` is given the `3^levels` values that come
+/// of them, each a sum of up to `2^levels` coefficients.
 #[inline(always)]
 pub(super) fn expand<T: Copy>(
     levels: u32,
@@ -72,7 +74,8 @@ fn one_product(products: &[i128]) -> [i128; 3] {
     [products[0], products[2] - products[0] - products[1], products[1]]
 }
 
-/// A level undone: the product from those of the lower halves, of the upper halves and of their sums.
+/// A level undone: the product from those of the lower halves, of the upper halves and of their
+/// sums.
 #[inline(always)]
 fn combined<const N: usize, const M: usize>(low: [i128; N], high: [i128; N], sum: [i128; N]) -> [i128; M] {
     let mut out = [0; M];

@@ -1,4 +1,5 @@
-//! The attack of `examples/gcd_attack`: it finds keys, deliberately small ones and the published toy.
+//! The attack of `examples/gcd_attack`: it finds keys, deliberately small ones and the published
+//! toy.
 
 #[path = "../../examples/gcd_attack/attack.rs"]
 mod gcd_attack;

@@ -1,4 +1,5 @@
-//! Files of keys and ciphertexts: they come back as they were, and whatever else is done to them is refused.
+//! Files of keys and ciphertexts: they come back as they were, and whatever else is done to them is
+//! refused.
 
 use hearith_arith::Engine;
 use hearith_dghv::format::{
@@ -193,7 +194,8 @@ fn ladders_that_are_wrong_are_refused() {
         file[at] = byte;
         sealed(file)
     };
-    // A level that takes no second version, one that the key is not of, and rungs that there cannot be.
+    // A level that takes no second version, one that the key is not of, and rungs that there cannot
+    // be.
     assert_eq!(said(&with(&files.rows, level, 0)), "the level has a value that it cannot have");
     assert!(said(&with(&files.public, level, 1)).contains("its id"));
     let secret = 340_usize.div_ceil(8);

@@ -1,4 +1,5 @@
-//! Modulus switching: ladders of keys beside an independent implementation over GMP, what they make possible, and what they refuse.
+//! Modulus switching: ladders of keys beside an independent implementation over GMP, what they make
+//! possible, and what they refuse.
 
 use crate::reference::{chi, integer, limbs};
 use hearith_arith::Engine;
@@ -131,7 +132,8 @@ fn switches_agree_with_gmp() {
     }
 }
 
-/// Ciphertexts of all levels of noise, in fact, in very many trials: the bound holds after each switch, and is not idle.
+/// Ciphertexts of all levels of noise, in fact, in very many trials: the bound holds after each
+/// switch, and is not idle.
 fn bounds_hold(parameters: &Parameters, rungs: usize, trials: usize) {
     let keys = keys(parameters, rungs);
     let mut state = RandState::new();
@@ -346,7 +348,8 @@ fn what_does_not_belong_together_is_refused() {
     assert_eq!(*one.private.check(&other.public).unwrap_err().kind(), ErrorKind::KeysDiffer);
     let shorter = PrivateKeys { key: one.private.key.clone(), rungs: vec![] };
     assert_eq!(*shorter.check(&one.public).unwrap_err().kind(), ErrorKind::KeysDiffer);
-    // A switch of other keys than its own, a ciphertext beyond its modulus, and noise that would be too much below.
+    // A switch of other keys than its own, a ciphertext beyond its modulus, and noise that would be
+    // too much below.
     let Rung { key, switching } = &one.rungs()[0];
     let switch = |ciphertext: &Ciphertext| switching.switch(&one.public.key, key, &[&bits[0], ciphertext]);
     let error = switching.switch(&other.public.key, key, &[&bits[0]]).unwrap_err();

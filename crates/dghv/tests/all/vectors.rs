@@ -1,5 +1,6 @@
-//! The test vectors of `tests/vectors`, which an independent reader reads too (`crates/python/tests/test_dghv_files.py`): keys and
-//! encrypted bits are read as they were written, and written as they were.
+//! The test vectors of `tests/vectors`, which an independent reader reads too
+//! (`crates/python/tests/test_dghv_files.py`): keys and encrypted bits are read as they were
+//! written, and written as they were.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Elections for tests: a key of 512 bits that one holder or trustees have, voters, and a server with a store of its own.
+//! Elections for tests: a key of 512 bits that one holder or trustees have, voters, and a server
+//! with a store of its own.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,4 +1,5 @@
-//! Limits, headers and TLS: what the server does to whoever asks too much, or is not who is expected.
+//! Limits, headers and TLS: what the server does to whoever asks too much, or is not who is
+//! expected.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -13,7 +14,8 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::common::{Answer, Hall, ask, code, get, text, wide};
 
-/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that hangs.
+/// What is waited for comes in milliseconds, but a machine may be busy; this only ends a test that
+/// hangs.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[test]
@@ -67,7 +69,8 @@ fn begin(hall: &Hall, client: &str) -> TcpStream {
     stream
 }
 
-/// One client behind a proxy shuts no other out: neither by connections, which are the proxy's, nor by requests.
+/// One client behind a proxy shuts no other out: neither by connections, which are the proxy's, nor
+/// by requests.
 #[test]
 fn requests_at_a_time_are_counted_for_each_named_client() {
     let limits = Limits { clients_an_address: 2, handshakes: 16, slow: PATIENCE, ..wide() };

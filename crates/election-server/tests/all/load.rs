@@ -34,8 +34,9 @@ impl Acknowledged {
         self.0.lock().unwrap().len()
     }
 
-    /// Sends what has no receipt yet, from several threads over one or two servers, and says how many got one. Those who send give up when
-    /// the server does not answer or says that its store does not.
+    /// Sends what has no receipt yet, from several threads over one or two servers, and says how
+    /// many got one. Those who send give up when the server does not answer or says that its store
+    /// does not.
     pub fn send(&self, clients: &[Client], ballots: &[Notice], threads: usize) -> usize {
         let (next, before) = (AtomicUsize::new(0), self.len());
         std::thread::scope(|scope| {
@@ -68,7 +69,8 @@ impl Acknowledged {
         self.len() - before
     }
 
-    /// Everything acknowledged is on the board where its receipt says, no voter counts twice, and the record is right.
+    /// Everything acknowledged is on the board where its receipt says, no voter counts twice, and
+    /// the record is right.
     pub fn hold(&self, cast: &Cast, client: &Client, ballots: &[Notice]) {
         let mut lines = Vec::new();
         let record = client.record().unwrap();

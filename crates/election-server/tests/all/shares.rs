@@ -1,4 +1,5 @@
-//! Trustees' shares: none is verified but those that their trustee signed, one of each trustee at a time.
+//! Trustees' shares: none is verified but those that their trustee signed, one of each trustee at a
+//! time.
 
 use std::sync::mpsc;
 

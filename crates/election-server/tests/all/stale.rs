@@ -1,4 +1,5 @@
-//! A store that has less than readers were shown is an older backup, and is neither served nor restored unseen.
+//! A store that has less than readers were shown is an older backup, and is neither served nor
+//! restored unseen.
 
 use std::fs;
 use std::path::Path;

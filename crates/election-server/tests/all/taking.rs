@@ -190,7 +190,8 @@ fn everything_wrong_is_refused_for_its_reason() {
     assert!(metrics.contains("hearith_election_entries_total{kind=\"ballot\",outcome=\"ok\"} 2"), "{metrics}");
     assert!(metrics.contains("hearith_election_entries_total{kind=\"ballot\",outcome=\"unproven\"} 3"), "{metrics}");
     assert!(metrics.contains("hearith_election_waiting_entries 0"), "{metrics}");
-    // The log names what was entered and refused, and those who signed it; nothing of what they chose.
+    // The log names what was entered and refused, and those who signed it; nothing of what they
+    // chose.
     let audit = hall.audit();
     let count = |event: &str| audit.iter().filter(|line| line["event"] == event).count();
     assert_eq!((count("started"), count("entered"), count("refused")), (1, 7, 16));
@@ -303,7 +304,8 @@ fn one_credential_counts_once() {
     }
 }
 
-/// From the first entry to the result, by one who holds the key; what is wrong on the way is refused.
+/// From the first entry to the result, by one who holds the key; what is wrong on the way is
+/// refused.
 #[test]
 fn an_election_comes_to_its_result() {
     let hall = Hall::open(5, true);
@@ -360,7 +362,8 @@ fn an_election_comes_to_its_result() {
     restores(&hall, &record);
 }
 
-/// What comes back out of a store into which a backup was put is the backup; a store with a board takes none, and none takes a false one.
+/// What comes back out of a store into which a backup was put is the backup; a store with a board
+/// takes none, and none takes a false one.
 fn restores(hall: &Hall, record: &std::path::Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let open = |name: &str| {

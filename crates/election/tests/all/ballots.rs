@@ -108,7 +108,8 @@ fn marks_and_sums_that_are_not_allowed_have_no_proof() {
     }
 }
 
-/// A voter who adds 1 to a ciphertext, so that it holds 2, or who takes it from another voter or another place.
+/// A voter who adds 1 to a ciphertext, so that it holds 2, or who takes it from another voter or
+/// another place.
 #[test]
 fn changed_and_copied_ballots_are_refused() {
     let running = Running::usual(2);

@@ -1,5 +1,6 @@
-//! The corpus of manipulated records (`verifier/tests/corpus`): each fails at the check that it must, or is good. The Python verifier and the pages have the
-//! same test, so all three agree, and so does the verifier in parts.
+//! The corpus of manipulated records (`verifier/tests/corpus`): each fails at the check that it
+//! must, or is good. The Python verifier and the pages have the same test, so all three agree, and
+//! so does the verifier in parts.
 
 use crate::records::report;
 use hearith_election::{Folder, Report};

@@ -1,4 +1,5 @@
-//! Whole records: a good one is verified, and every way to spoil one is found by the check that it concerns.
+//! Whole records: a good one is verified, and every way to spoil one is found by the check that it
+//! concerns.
 
 use crate::common::{
     self, Memory, POLICY, Running, choices, contests, key, opened, opened_result, plain, whole, whole_result,
@@ -97,7 +98,8 @@ fn first(kind: Kind) -> usize {
     good().lines.iter().position(|line| Entry::from_line(line).unwrap().notice.kind() == kind).unwrap()
 }
 
-/// The record with notices in place of the good one's, chained and signed anew by a board that goes along with it.
+/// The record with notices in place of the good one's, chained and signed anew by a board that goes
+/// along with it.
 fn forged(change: impl FnOnce(&mut Vec<Notice>)) -> Memory {
     forged_of(good(), change)
 }
@@ -170,7 +172,8 @@ fn openings_are_those_of_the_tally() {
     let running = opened();
     let good = report(&running.record(), POLICY);
     assert_eq!((failures(&good), good.result().unwrap().contests.clone()), (vec![], opened_result()));
-    // Entries are the election, voters, the vote's opening, three ballots, its end, the tally, the opening, the result.
+    // Entries are the election, voters, the vote's opening, three ballots, its end, the tally, the
+    // opening, the result.
     let at = 8;
     let changed = |change: &dyn Fn(&mut Opening)| {
         let record = forged_of(&running, |notices| {

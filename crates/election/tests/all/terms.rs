@@ -1,4 +1,5 @@
-//! What a manifest can say besides: dates, late lists, blank votes. What verifiers make of it the corpus tests.
+//! What a manifest can say besides: dates, late lists, blank votes. What verifiers make of it the
+//! corpus tests.
 
 use crate::common::{self, Running, contest};
 use hearith_election::{

@@ -89,8 +89,8 @@ fn the_record_of_one_holder_is_good() {
     assert!(vectors.record.iter().any(|line| line.contains("\"kind\":\"opening\"")));
 }
 
-/// Elections of before: one whose dealer chose `v` and whose key carries no proof of its factors, and one whose trustees
-/// signed no shares.
+/// Elections of before: one whose dealer chose `v` and whose key carries no proof of its factors,
+/// and one whose trustees signed no shares.
 #[test]
 fn records_of_earlier_versions_are_refused_by_name() {
     #[derive(Deserialize)]

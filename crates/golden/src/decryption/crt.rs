@@ -1,7 +1,8 @@
 //! Decryption as algorithm 3 of the MESA paper \[HDSST25\] has it ("CRT-base Paillier").
 //!
-//! The steps are numbered as there. The exponentiations run by windows instead of the paper's ladder. A power may come
-//! out one modulus too large, which step 3 mends. Where the paper prints the modulus `p` for the `q` branch, it is `q`.
+//! The steps are numbered as there. The exponentiations run by windows instead of the paper's
+//! ladder. A power may come out one modulus too large, which step 3 mends. Where the paper prints
+//! the modulus `p` for the `q` branch, it is `q`.
 
 use super::factors::Factors;
 use super::unjudged::{Unjudged, quotient};
@@ -35,7 +36,8 @@ impl Powers {
         [0, 1].map(|i| self.squared[i].pow(c, Exponents::Shared(&self.exponents[i], self.bits)))
     }
 
-    /// Applies the post-processing to the powers of every row; fails for the first row that is no unit.
+    /// Applies the post-processing to the powers of every row; fails for the first row that is no
+    /// unit.
     pub(super) fn post_process(
         &self,
         c: &Batch,
@@ -93,7 +95,8 @@ impl Crt {
         self.powers.post_process(c, |at_p, at_q| self.plaintext(at_p, at_q))
     }
 
-    /// Steps 3 to 9 for powers below `2 p^2` and `2 q^2`; with 1 if both are 1 modulo `p` and `q`, else 0.
+    /// Steps 3 to 9 for powers below `2 p^2` and `2 q^2`; with 1 if both are 1 modulo `p` and `q`,
+    /// else 0.
     fn plaintext(&self, at_p: &[u64], at_q: &[u64]) -> (Secret, u64) {
         let (m_p, unit_p) = self.branch(&self.branches[0], at_p);
         let (m_q, unit_q) = self.branch(&self.branches[1], at_q);
@@ -120,7 +123,8 @@ mod tests {
     use hearith_arith::natural::add_assign;
     use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 
-    /// Both algorithms must take powers that are one modulus too large, which a lazy exponentiation may leave.
+    /// Both algorithms must take powers that are one modulus too large, which a lazy exponentiation
+    /// may leave.
     #[test]
     fn powers_may_be_unreduced() {
         for bits in [64, 126, 128, 130, 512] {

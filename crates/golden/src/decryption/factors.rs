@@ -33,8 +33,8 @@ impl Factors {
         [&self.p, &self.q].map(|prime| difference(prime.as_limbs(), &[1]))
     }
 
-    /// What takes `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the plaintext: `e_p = (-q)^-1 mod p` and
-    /// `e_q = (-p)^-1 mod q`.
+    /// What takes `L(c^(p-1))` modulo `p` and `L(c^(q-1))` modulo `q` to the plaintext:
+    /// `e_p = (-q)^-1 mod p` and `e_q = (-p)^-1 mod q`.
     pub(super) fn plaintext_factors(&self) -> [Secret; 2] {
         [(&self.p, &self.q), (&self.q, &self.p)].map(|(prime, other)| {
             let inverse = inverse(prime, other.as_limbs());
@@ -42,7 +42,8 @@ impl Factors {
         })
     }
 
-    /// `l_3 = q (q^-1 mod p)` and `l_4 = p (p^-1 mod q)`: 1 modulo one prime and 0 modulo the other.
+    /// `l_3 = q (q^-1 mod p)` and `l_4 = p (p^-1 mod q)`: 1 modulo one prime and 0 modulo the
+    /// other.
     pub(super) fn idempotents(&self) -> [Secret; 2] {
         [(&self.p, &self.q), (&self.q, &self.p)]
             .map(|(prime, other)| product_in(other.as_limbs(), &inverse(prime, other.as_limbs()), self.limbs()))

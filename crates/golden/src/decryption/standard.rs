@@ -1,7 +1,8 @@
 //! Decryption without the Chinese remainder theorem: `m = L(c^lambda mod n^2) mu mod n`.
 //!
-//! `lambda` may be any common multiple of `p - 1` and `q - 1` that is coprime to `n`. It is their product here: the time
-//! follows from the length of `n`, and the least one would take a greatest common divisor of secrets.
+//! `lambda` may be any common multiple of `p - 1` and `q - 1` that is coprime to `n`. It is their
+//! product here: the time follows from the length of `n`, and the least one would take a greatest
+//! common divisor of secrets.
 
 use super::factors::{Factors, inverse, one_row};
 use hearith_arith::natural::{Secret, is_one, product_in};

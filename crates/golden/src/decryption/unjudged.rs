@@ -1,4 +1,5 @@
-//! Montgomery multiplication without the last judgement, and judgements on their own: what the algorithms of \[HDSST25\] count.
+//! Montgomery multiplication without the last judgement, and judgements on their own: what the
+//! algorithms of \[HDSST25\] count.
 
 use crate::count;
 use hearith_arith::natural::{self, Secret, product_in, resized};
@@ -36,7 +37,8 @@ impl Unjudged {
         resized(product.row(0), self.m.len())
     }
 
-    /// `a b / R mod m`, below `2 m` if `a b < R m`: the paper's MM, whose multiplier is `N` bits wide whatever the modulus.
+    /// `a b / R mod m`, below `2 m` if `a b < R m`: the paper's MM, whose multiplier is `N` bits
+    /// wide whatever the modulus.
     pub(super) fn multiply(&self, a: &[u64], b: &[u64]) -> Secret {
         count::multiplication(2);
         let k = self.m.len();

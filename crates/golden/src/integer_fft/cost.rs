@@ -7,8 +7,9 @@ pub fn multiplier(bits: u32) -> u32 {
     bits.div_ceil(17).pow(2)
 }
 
-/// Products of residues in a whole multiplier whose butterflies multiply by every power of the root but 1: two transforms, the products of points, and an inverse
-/// whose last rank multiplies both of its inputs, as `k^-1` is in its constants.
+/// Products of residues in a whole multiplier whose butterflies multiply by every power of the root
+/// but 1: two transforms, the products of points, and an inverse whose last rank multiplies both of
+/// its inputs, as `k^-1` is in its constants.
 pub fn residue_products(k: u32) -> u32 {
     let ranks = k.trailing_zeros();
     let transform = k / 2 * ranks - (k - 1);
@@ -31,7 +32,8 @@ impl Blocks {
         Self { rows: x_bits.div_ceil(block), blocks: y_bits.div_ceil(block) }
     }
 
-    /// Cycles between the first word of a product and its last, that included, for a block in every `step` cycles.
+    /// Cycles between the first word of a product and its last, that included, for a block in every
+    /// `step` cycles.
     pub const fn cycles(self, step: u64) -> u64 {
         self.rows * (self.blocks + 1) * step
     }

@@ -1,4 +1,5 @@
-//! What an encryption over the integers takes: cycles of the encryptor in `rtl/dghv`, step by step, and of the paper's, by its equation 12 corrected.
+//! What an encryption over the integers takes: cycles of the encryptor in `rtl/dghv`, step by step,
+//! and of the paper's, by its equation 12 corrected.
 
 use super::Parameters;
 use super::cost::Blocks;
@@ -55,7 +56,8 @@ pub struct Transforms {
 }
 
 impl Transforms {
-    /// That of [`FourStep::LONG`], from where on both products of a reduction of twice the bits take fewer cycles with it than with [`Encryptor::HALVES`].
+    /// That of [`FourStep::LONG`], from where on both products of a reduction of twice the bits
+    /// take fewer cycles with it than with [`Encryptor::HALVES`].
     pub const LONG: Transforms = Transforms { least: 1288, shortest: 6, by: FourStep::LONG };
 
     /// The shape of a product that this makes.
@@ -112,7 +114,8 @@ impl Step {
     pub fn cycles(&self, design: &Encryptor) -> u64 {
         match *self {
             Step::Product { .. } => self.products(design.block) * design.points + design.way,
-            // One to choose the shape; the carry of a result that ends before its shape does is not waited for.
+            // One to choose the shape; the carry of a result that ends before its shape does is not
+            // waited for.
             Step::Transforms { by, shape, z } => {
                 let whole = z * by.word == by.base * shape.points();
                 1 + by.cycles(shape) - if whole { 0 } else { 2 }
@@ -217,8 +220,10 @@ impl Encryptor {
     }
 }
 
-/// The paper's encryption: so many products of a coefficient by an element, and the two products of a reduction, each by equation 12 with its number of blocks put right. For CMNT the products
-/// `A_i0 A_j1` modulo `A_0` are taken as given, `elements^2` of them, which is what its Table 6 counts.
+/// The paper's encryption: so many products of a coefficient by an element, and the two products of
+/// a reduction, each by equation 12 with its number of blocks put right. For CMNT the products
+/// `A_i0 A_j1` modulo `A_0` are taken as given, `elements^2` of them, which is what its Table 6
+/// counts.
 pub fn paper(parameters: &Parameters, products: u64, coefficient: u64, modulus: u64) -> u64 {
     let step = u64::from(parameters.block_bits() / parameters.bus_bits());
     let way = 16 * u64::from(parameters.k.ilog2() + 1);
@@ -241,7 +246,8 @@ mod tests {
         assert_eq!(product(1, 1, 9, 1, 1), 1 + 4);
     }
 
-    /// Above the least length both products of a reduction of twice the modulus' bits take fewer cycles by transforms, and below there is a length at which one does not.
+    /// Above the least length both products of a reduction of twice the modulus' bits take fewer
+    /// cycles by transforms, and below there is a length at which one does not.
     #[test]
     fn long_products_take_fewer_cycles_by_transforms() {
         let long = Transforms { least: 1, ..Transforms::LONG };
@@ -256,7 +262,8 @@ mod tests {
         assert_eq!(worst + 1, Transforms::LONG.least);
     }
 
-    /// Table 6 of \[CMOOH13\] follows from equation 12: seconds at the clocks of its Table 5. The rows of `2^32 - 2^20 + 1` were run with digits of 8 bits.
+    /// Table 6 of \[CMOOH13\] follows from equation 12: seconds at the clocks of its Table 5. The
+    /// rows of `2^32 - 2^20 + 1` were run with digits of 8 bits.
     #[test]
     fn table_6_follows() {
         let sets = [(0, 292.410, 8), (3, 254.054, 8), (1, 179.346, 24), (2, 166.450, 28)];
@@ -279,7 +286,8 @@ mod tests {
             [0.000786, 0.0142, 0.5165, 8.655],
             [0.000739, 0.0132, 0.4772, 7.994],
         ];
-        // What surrounds products weighs less the longer they are; printed seconds have two digits at first.
+        // What surrounds products weighs less the longer they are; printed seconds have two digits
+        // at first.
         for (size, tolerance) in [0.15, 0.03, 0.006, 0.002].into_iter().enumerate() {
             for set in 0..4 {
                 let ((alpha, gamma, beta), (delta, phi, tau)) = (cmnt[size], cnt[size]);

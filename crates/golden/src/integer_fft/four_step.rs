@@ -1,4 +1,5 @@
-//! Products over memory by four-step transforms \[Bailey90\], as `rtl/dghv/four_step.sv` makes them: their cycles, and the words that they move.
+//! Products over memory by four-step transforms \[Bailey90\], as `rtl/dghv/four_step.sv` makes
+//! them: their cycles, and the words that they move.
 
 /// How `four_step` is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,20 +33,24 @@ impl Shape {
 /// Cycles of the way through `root_product`, and of what is before it and behind.
 const PRODUCT: u64 = 19;
 const LEAD: u64 = 3;
-/// Of the carry's way, from the beginning of its pass to the last word of a product that fills its shape.
+/// Of the carry's way, from the beginning of its pass to the last word of a product that fills its
+/// shape.
 const CARRY: u64 = 7;
 
 impl FourStep {
     /// That of 2048 points and digits of 20 bits, for products of up to 84 million bits.
     pub const LONG: FourStep = FourStep { log: 11, columns: 16, base: 20, word: 64 };
 
-    /// The shape of the fewest points that hold a product of so many bits, as square as can be, columns rather than rows; none if there is none. `shortest` is the logarithm of the shortest transform.
+    /// The shape of the fewest points that hold a product of so many bits, as square as can be,
+    /// columns rather than rows; none if there is none. `shortest` is the logarithm of the shortest
+    /// transform.
     pub fn shape(&self, shortest: u64, product: u64) -> Option<Shape> {
         let points = (2 * shortest..=2 * self.log).find(|&log| self.base << log >= product)?;
         Some(Shape { rows: points / 2, columns: points.div_ceil(2) })
     }
 
-    /// Cycles of a transform of `2^log` items by the one for the longest: its memories, its butterflies, its powers of two, its product.
+    /// Cycles of a transform of `2^log` items by the one for the longest: its memories, its
+    /// butterflies, its powers of two, its product.
     pub const fn transform(&self, log: u64) -> u64 {
         (1 << log) - 1 + 2 * self.log + 4 * (self.log - 2) + 4 + 3 + 4
     }
@@ -65,7 +70,8 @@ impl FourStep {
         self.round(self.columns, log) + self.round(self.columns / 2, log) + 2
     }
 
-    /// Cycles of a pass over `tiles` tiles: the first is loaded, each worked on while others are loaded and stored, the last stored.
+    /// Cycles of a pass over `tiles` tiles: the first is loaded, each worked on while others are
+    /// loaded and stored, the last stored.
     fn pass(tiles: u64, load: u64, work: u64, store: u64) -> u64 {
         let beat = |tile: u64| {
             let loads = if tile < tiles { load } else { 0 };
@@ -77,8 +83,9 @@ impl FourStep {
         2 + (0..tiles + 2).map(beat).sum::<u64>()
     }
 
-    /// Cycles from the start of a product to its end, both included, for a memory that answers at once: the passes of x, of y, of both by rows, back, and of the carry. One that does not fill its
-    /// shape takes two fewer.
+    /// Cycles from the start of a product to its end, both included, for a memory that answers at
+    /// once: the passes of x, of y, of both by rows, back, and of the carry. One that does not fill
+    /// its shape takes two fewer.
     pub fn cycles(&self, shape: Shape) -> u64 {
         let [column, row, points] = [shape.rows, shape.columns, shape.points()];
         let (tiles, items) = ((1 << row) / self.columns, self.columns << column);
@@ -118,7 +125,8 @@ mod tests {
         assert_eq!(long.shape(6, (20 << 22) + 1), None);
     }
 
-    /// Seven times the points, and what tiles add to it, less than a sixth at every size of Table 6.
+    /// Seven times the points, and what tiles add to it, less than a sixth at every size of
+    /// Table 6.
     #[test]
     fn cycles_are_quasi_linear() {
         let long = FourStep::LONG;

@@ -29,7 +29,8 @@ pub const CMNT: [Size; 4] = [
     size("large", 72, 19_000_000, 88, 2793),
 ];
 
-/// CNT's, as in Table 2: moduli are rounded there, and the last number of elements is a misprint for 7659 that its Table 6 was run with.
+/// CNT's, as in Table 2: moduli are rounded there, and the last number of elements is a misprint
+/// for 7659 that its Table 6 was run with.
 pub const CNT: [Size; 4] = [
     size("toy", 936, 150_000, 158, 1031),
     size("small", 1476, 830_000, 572, 1611),

@@ -2,11 +2,13 @@
 
 use super::below;
 
-/// `a mod q` for `a < 2^k`, `k` of any length ("flexible"): `m = floor(2^k / q)`, `r = a - floor(a m / 2^k) q`.
+/// `a mod q` for `a < 2^k`, `k` of any length ("flexible"): `m = floor(2^k / q)`,
+/// `r = a - floor(a m / 2^k) q`.
 ///
 /// # Bounds
-/// `a / q - a m / 2^k = a (2^k mod q) / (2^k q) < 1`, and flooring takes less than 1 away: the quotient is right or one
-/// too small, `r` is in `[0, 2 q)`, and one conditional subtraction is enough.
+/// `a / q - a m / 2^k = a (2^k mod q) / (2^k q) < 1`, and flooring takes less than 1 away: the
+/// quotient is right or one too small, `r` is in `[0, 2 q)`, and one conditional subtraction is
+/// enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlexibleBarrett {
     /// The modulus.
@@ -35,7 +37,8 @@ impl FlexibleBarrett {
     }
 }
 
-/// The same with a quotient from the upper bits of `a` alone \[Dhem98\]: with `b` the bits of `q` and `g = k - b`,
+/// The same with a quotient from the upper bits of `a` alone \[Dhem98\]: with `b` the bits of `q`
+/// and `g = k - b`,
 ///
 /// ```text
 /// m = floor(2^(b + g + 1) / q),   quotient = floor(floor(a / 2^(b - 2)) m / 2^(g + 3))
@@ -44,9 +47,11 @@ impl FlexibleBarrett {
 /// The multiplier is `g + 2` by `g + 2` bits, where the full one is `k` by `g + 1` bits.
 ///
 /// # Bounds
-/// Writing `a / 2^(b-2) - x` and `2^(b+g+1) / q - y` for the two factors, `0 <= x, y < 1`, the quotient before its floor falls
-/// short of `a / q` by less than `y a / 2^(b+g+1) + x 2^(b-2) / q < 1/2 + 1/2`, as `a < 2^(b+g)` and `q > 2^(b-1)`;
-/// the floor takes less than 1: in all less than 2, `r` is in `[0, 2 q)`, and one conditional subtraction is enough.
+/// Writing `a / 2^(b-2) - x` and `2^(b+g+1) / q - y` for the two factors, `0 <= x, y < 1`, the
+/// quotient before its floor falls short of `a / q` by less than
+/// `y a / 2^(b+g+1) + x 2^(b-2) / q < 1/2 + 1/2`, as `a < 2^(b+g)` and `q > 2^(b-1)`; the floor
+/// takes less than 1: in all less than 2, `r` is in `[0, 2 q)`, and one conditional subtraction is
+/// enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TruncatedBarrett {
     /// The modulus.

@@ -3,11 +3,12 @@
 use super::below;
 use hearith_arith::natural::word::pow_mod;
 
-/// `x < 2^length` becomes `x mod 2^s + floor(x / 2^s) (2^s mod q) < 2^(s + 1)`, the same modulo `q`.
+/// `x < 2^length` becomes `x mod 2^s + floor(x / 2^s) (2^s mod q) < 2^(s + 1)`, the same modulo
+/// `q`.
 ///
 /// # Bounds
-/// With `s = ceil((length + v) / 2)` and `q < 2^v` the product is below `2^(length - s + v) <= 2^s`, as the lower part is:
-/// no other `s` gives a shorter sum.
+/// With `s = ceil((length + v) / 2)` and `q < 2^v` the product is below
+/// `2^(length - s + v) <= 2^s`, as the lower part is: no other `s` gives a shorter sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// Bits of the input.

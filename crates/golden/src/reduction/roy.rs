@@ -11,7 +11,8 @@ use hearith_rns::{Error, SpecialPrime, UnitLengths};
 /// R  = R2 mod q                                      one Barrett reduction, k = s + 1
 /// ```
 ///
-/// Any prime below `2^v` will do; a special one makes the multiplication by `q` in the Barrett reduction shifts and additions.
+/// Any prime below `2^v` will do; a special one makes the multiplication by `q` in the Barrett
+/// reduction shifts and additions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoyParallel {
     /// The modulus.

@@ -3,7 +3,8 @@
 use super::{FlexibleBarrett, below, ceil_log2, cut, pairs, powers};
 use hearith_rns::{Error, SpecialPrime, UnitLengths};
 
-/// A Barrett reduction for each pair of words, and one at the end (PaReNTT \[TCWLP24\], with blocks of `l = 2` words):
+/// A Barrett reduction for each pair of words, and one at the end (PaReNTT \[TCWLP24\], with blocks
+/// of `l = 2` words):
 ///
 /// ```text
 /// s_j = A[2j] + beta A[2j+1]                         < 2^(v + L)

@@ -1,4 +1,5 @@
-//! The papers' ways to decrypt against known answers and against the product, on every engine of this machine.
+//! The papers' ways to decrypt against known answers and against the product, on every engine of
+//! this machine.
 
 use hearith_golden::{Decryption, PaperKey};
 use hearith_paillier::encoding::encode_signed;
@@ -13,7 +14,8 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| has(engine.name(), engine.is_available()))
 }
 
-/// The known answers of the scheme's own tests, as far as they are wanted here; numbers in hexadecimal.
+/// The known answers of the scheme's own tests, as far as they are wanted here; numbers in
+/// hexadecimal.
 #[derive(Deserialize)]
 struct Vectors {
     keys: Vec<KeyVector>,

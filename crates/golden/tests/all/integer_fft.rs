@@ -1,4 +1,5 @@
-//! Table 3 of the design for FHE over the integers \[CMOOH13\], printed and corrected, and products of blocks against GMP.
+//! Table 3 of the design for FHE over the integers \[CMOOH13\], printed and corrected, and products
+//! of blocks against GMP.
 
 use hearith_golden::integer_fft::cost::{Blocks, multiplier, residue_products};
 use hearith_golden::integer_fft::{CORRECTED, Modulus, PRINTED, Parameters};

@@ -1,4 +1,5 @@
-//! Table I of the MESA paper \[HDSST25\]: what post-processing costs, in operations on twice the bits of the key.
+//! Table I of the MESA paper \[HDSST25\]: what post-processing costs, in operations on twice the
+//! bits of the key.
 
 use hearith_golden::count::{Counts, take};
 use hearith_golden::{Decryption, PaperKey};

@@ -1,4 +1,5 @@
-//! From a number's digits to residues, and from residues to the number. A run of 16 coefficients is a whole number of words.
+//! From a number's digits to residues, and from residues to the number. A run of 16 coefficients is
+//! a whole number of words.
 
 use super::Word;
 use super::loops::{Factor, Moduli};
@@ -14,7 +15,8 @@ fn eight<W: Word>(words: &[u64], from: usize) -> W {
     W::load_words(words[from..].first_chunk().expect("eight words"))
 }
 
-/// The digits of a run, whose words start at `words`, of which there may be fewer at the end of a number.
+/// The digits of a run, whose words start at `words`, of which there may be fewer at the end of a
+/// number.
 #[inline(always)]
 fn cut<W: Word>(words: &[u64], digits: &Digits, out: &mut [u64; COUNT]) {
     let mask = W::splat(mask(digits.bits));
@@ -35,8 +37,9 @@ fn cut<W: Word>(words: &[u64], digits: &Digits, out: &mut [u64; COUNT]) {
     }
 }
 
-/// See [`Kernel::residues`](super::Kernel::residues). Digits are below 2^47, so that the sum of the first and of three products' upper
-/// halves is below `0.6 p`, and residues lie between 0 and `2 p`.
+/// See [`Kernel::residues`](super::Kernel::residues). Digits are below 2^47, so that the sum of the
+/// first and of three products' upper halves is below `0.6 p`, and residues lie between 0 and
+/// `2 p`.
 #[inline(always)]
 pub(super) fn residues<W: Word>(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>) {
     let m = Moduli::<W>::new();
@@ -94,9 +97,10 @@ fn pack<W: Word>(run: &[u64], digits: &Digits, out: &mut [u64]) {
 
 /// See [`Kernel::combine`](super::Kernel::combine).
 ///
-/// With `y = v (M / p)^-1` for each prime, below `2 p`, a coefficient is `sum y (M / p) - t M` with `t = floor(sum y / p)`; the sum of
-/// fractions has 47 bits after the point, and a coefficient is less than half of `M`, so that a quarter more or less does not
-/// change the floor. As `t` is at most 16, its products with digits are below 2^52.
+/// With `y = v (M / p)^-1` for each prime, below `2 p`, a coefficient is `sum y (M / p) - t M` with
+/// `t = floor(sum y / p)`; the sum of fractions has 47 bits after the point, and a coefficient is
+/// less than half of `M`, so that a quarter more or less does not change the floor. As `t` is at
+/// most 16, its products with digits are below 2^52.
 #[inline(always)]
 pub(super) fn combine<W: Word>(
     out: &mut [u64],
@@ -110,7 +114,8 @@ pub(super) fn combine<W: Word>(
     let (modulus, modulus_top) = (W::load(&digits.modulus), W::load(&digits.modulus_top));
     let cofactors = digits.cofactors.each_ref().map(W::load);
     let bits = digits.bits;
-    // What coefficients have above this one's place: the last one's upper digits, and what the one before and the last have above.
+    // What coefficients have above this one's place: the last one's upper digits, and what the one
+    // before and the last have above.
     let (mut upper, mut tops, mut carry) = (m.zero, [m.zero; 2], 0);
     let (mut ys, mut ts) = ([Lanes::default(); RUN], [Lanes::default(); RUN]);
     let mut run = [0; COUNT + 2 * LANES];
@@ -119,7 +124,8 @@ pub(super) fn combine<W: Word>(
         if let Some(soon) = soon {
             soon.ask(RUN * i..RUN * (i + 1));
         }
-        // Written and read again, so that the words of a vector are loaded to all lanes, which takes no shuffle.
+        // Written and read again, so that the words of a vector are loaded to all lanes, which
+        // takes no shuffle.
         for ((coefficient, ys), t) in coefficients.iter().zip(&mut ys).zip(&mut ts) {
             let y = scale.times_positive(W::load(coefficient), &m);
             y.store(ys);

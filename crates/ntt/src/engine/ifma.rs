@@ -1,4 +1,5 @@
-//! The vector engine: a vector is a register of AVX-512, and IFMA gives the halves of products of 52 bits.
+//! The vector engine: a vector is a register of AVX-512, and IFMA gives the halves of products of
+//! 52 bits.
 
 use super::loops::kernel;
 use super::{Kernel, Target, Word};
@@ -19,8 +20,9 @@ pub(crate) struct Ifma;
 #[derive(Clone, Copy)]
 pub(crate) struct Register(__m512i);
 
-// A register is made and used in loops of this kernel only, and the kernel is reached by `dispatch!` only, which takes engines that
-// this machine can run: the instructions are there. The functions are small and always inlined into such a loop.
+// A register is made and used in loops of this kernel only, and the kernel is reached by
+// `dispatch!` only, which takes engines that this machine can run: the instructions are there. The
+// functions are small and always inlined into such a loop.
 impl Word for Register {
     #[inline(always)]
     fn splat(x: u64) -> Self {

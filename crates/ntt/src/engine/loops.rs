@@ -1,17 +1,23 @@
-//! The inner loops of both engines: butterflies (\[Harvey14\], with \[Montgomery85\]'s reduction) and products at the leaves.
+//! The inner loops of both engines: butterflies (\[Harvey14\], with \[Montgomery85\]'s reduction)
+//! and products at the leaves.
 //!
 //! # Bounds
-//! Factors of a product are below 2^52, and `16 p` is for every prime `p`. The product of `x` and a [`Constant`] is the difference of two numbers below `p`, exactly `c x + m p` for some `m`, so it lies between
-//! `-p` and `p`, both excluded; `p` is added where it must not be negative. Coefficients are
-//! - below `12 p` on the way forward. Two levels: the first of four is reduced below `8 p` by one conditional subtraction and the
-//!   second stays as it is; `2 p` and `p` are added to them once, then products are added and taken away, at most two of them. So all
-//!   sums lie above zero, the second one's below `14 p`, where it is a factor, and the results below `12 p`;
-//! - below `4 p` on the way back. Two levels: a sum of two is below `8 p`, of all four below `16 p`, reduced by two conditional
-//!   subtractions; a difference of two has `4 p` or `8 p` added and is below `8 p` or `16 p` before it is multiplied; and what was
-//!   multiplied is below `2 p`, the sum of two such below `4 p`.
+//! Factors of a product are below 2^52, and `16 p` is for every prime `p`. The product of `x` and a
+//! [`Constant`] is the difference of two numbers below `p`, exactly `c x + m p` for some `m`, so it
+//! lies between `-p` and `p`, both excluded; `p` is added where it must not be negative.
+//! Coefficients are
+//! - below `12 p` on the way forward. Two levels: the first of four is reduced below `8 p` by one
+//!   conditional subtraction and the second stays as it is; `2 p` and `p` are added to them once,
+//!   then products are added and taken away, at most two of them. So all sums lie above zero, the
+//!   second one's below `14 p`, where it is a factor, and the results below `12 p`;
+//! - below `4 p` on the way back. Two levels: a sum of two is below `8 p`, of all four below
+//!   `16 p`, reduced by two conditional subtractions; a difference of two has `4 p` or `8 p` added
+//!   and is below `8 p` or `16 p` before it is multiplied; and what was multiplied is below `2 p`,
+//!   the sum of two such below `4 p`.
 //!
-//! At the leaves factors are brought below `2 p`. A sum of 15 upper halves of their products is below `15 (4 p^2 / 2^52) < 3.75 p`, so
-//! that its reduction lies between 0 and `5 p`, and below `9 p` with what it is added to.
+//! At the leaves factors are brought below `2 p`. A sum of 15 upper halves of their products is
+//! below `15 (4 p^2 / 2^52) < 3.75 p`, so that its reduction lies between 0 and `5 p`, and below
+//! `9 p` with what it is added to.
 
 use super::{Target, Word};
 use crate::memory::Soon;
@@ -38,8 +44,8 @@ impl<W: Word> Moduli<W> {
         Moduli { zero, p, p2, p4, p8: p4.add(p4), minus_p: zero.sub(p) }
     }
 
-    /// Montgomery's reduction of sums of lower and of upper halves: `high + low / 2^52` and between zero and `p` more, modulo `p`, for
-    /// `inverse = p^-1`.
+    /// Montgomery's reduction of sums of lower and of upper halves: `high + low / 2^52` and between
+    /// zero and `p` more, modulo `p`, for `inverse = p^-1`.
     #[inline(always)]
     pub(super) fn reduced(&self, low: W, high: W, inverse: W) -> W {
         let q = self.zero.add_low(low, inverse);
@@ -228,7 +234,8 @@ pub(super) fn join<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant]
 /// Most coefficients of a leaf.
 const MOST: usize = 15;
 
-/// Coefficients `at..at + G` of a product at a leaf: sums of lower and of upper halves, reduced below `5 p`.
+/// Coefficients `at..at + G` of a product at a leaf: sums of lower and of upper halves, reduced
+/// below `5 p`.
 #[inline(always)]
 fn columns<W: Word, const G: usize>(a: &[Lanes], b: &[Lanes], at: usize, m: &Moduli<W>) -> [W; G] {
     let (mut low, mut high) = ([m.zero; G], [m.zero; G]);
@@ -278,7 +285,8 @@ pub(super) fn multiply<W: Word>(
         for (x, from) in x.iter_mut().zip(from) {
             one.times_positive(W::load(from), &m).store(x);
         }
-        // The coefficients of the second factor, after those that are multiplied by the leaf's root.
+        // The coefficients of the second factor, after those that are multiplied by the leaf's
+        // root.
         match b {
             Some(b) => {
                 for (y, from) in y[degree - 1..].iter_mut().zip(&b[range]) {
@@ -314,7 +322,8 @@ pub(super) fn multiply<W: Word>(
     }
 }
 
-/// Puts sums below `5 p` in their place, or adds them to what is there, below `4 p`: below `4 p` again.
+/// Puts sums below `5 p` in their place, or adds them to what is there, below `4 p`: below `4 p`
+/// again.
 #[inline(always)]
 fn put<W: Word, const G: usize>(out: &mut [Lanes], sums: [W; G], add: bool, m: &Moduli<W>) {
     for (out, sum) in out.iter_mut().zip(sums) {
@@ -332,7 +341,8 @@ macro_rules! kernel {
                 fn compiled(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
                     $crate::engine::loops::forward::<$word>(block, node, levels, roots);
                 }
-                // SAFETY: a kernel is reached by `dispatch!` only, which takes engines that this machine can run.
+                // SAFETY: a kernel is reached by `dispatch!` only, which takes engines that this
+                // machine can run.
                 #[allow(unused_unsafe)]
                 unsafe { compiled(block, node, levels, roots) }
             }

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 
 /// The decimal number in `text`, in units of `10^-scale`, exactly.
 ///
-/// The text is an optional sign, digits, and optionally a point and more digits: no spaces, no exponent, no separators.
-/// Decimal places beyond the scale must be zeros.
+/// The text is an optional sign, digits, and optionally a point and more digits: no spaces, no
+/// exponent, no separators. Decimal places beyond the scale must be zeros.
 ///
 /// ```
 /// use hearith_paillier::ErrorKind;
@@ -20,7 +20,9 @@ use zeroize::Zeroizing;
 /// ```
 ///
 /// # Errors
-/// [`NotANumber`](ErrorKind::NotANumber), [`TooManyPlaces`](ErrorKind::TooManyPlaces) or [`OutOfRange`](ErrorKind::OutOfRange): not such a number, too many decimal places, or beyond 128 bits.
+/// [`NotANumber`](ErrorKind::NotANumber), [`TooManyPlaces`](ErrorKind::TooManyPlaces) or
+/// [`OutOfRange`](ErrorKind::OutOfRange): not such a number, too many decimal places, or beyond 128
+/// bits.
 pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
     let (negative, unsigned) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -45,7 +47,8 @@ pub fn parse_decimal(text: &str, scale: u32) -> Result<i128, Error> {
     value.ok_or_else(|| ErrorKind::OutOfRange.into())
 }
 
-/// A number in units of `10^-scale` as a decimal with exactly `scale` places. The text is the caller's to wipe.
+/// A number in units of `10^-scale` as a decimal with exactly `scale` places. The text is the
+/// caller's to wipe.
 ///
 /// ```
 /// use hearith_paillier::encoding::format_decimal;

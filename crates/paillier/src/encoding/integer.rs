@@ -15,8 +15,8 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// The integer with this magnitude, least significant limb first, and sign; zero has none. The limbs are wiped with it,
-    /// where they stand.
+    /// The integer with this magnitude, least significant limb first, and sign; zero has none. The
+    /// limbs are wiped with it, where they stand.
     pub fn new(negative: bool, magnitude: Vec<u64>) -> Self {
         let zero = natural::is_zero(&magnitude) == 1;
         Signed { negative: negative && !zero, magnitude }
@@ -37,7 +37,8 @@ impl Signed {
         &self.magnitude
     }
 
-    /// Whether its magnitude is larger than `range * additions`, the most that the sum of so many numbers can have.
+    /// Whether its magnitude is larger than `range * additions`, the most that the sum of so many
+    /// numbers can have.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -51,7 +52,8 @@ impl Signed {
         natural::is_zero(high) == 0 || (natural::is_zero(above) & natural::less(bound, low)) == 1
     }
 
-    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places. The text is the caller's to wipe.
+    /// The number in units of `10^-scale`, as a decimal with exactly `scale` places. The text is
+    /// the caller's to wipe.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -73,7 +75,8 @@ impl Signed {
     }
 }
 
-/// Puts sign and decimal point where they belong, into a text that never grows: growing would leave copies behind.
+/// Puts sign and decimal point where they belong, into a text that never grows: growing would leave
+/// copies behind.
 pub(super) fn with_point(negative: bool, digits: &str, scale: u32) -> String {
     let scale = scale as usize;
     let padding = (scale + 1).saturating_sub(digits.len());
@@ -131,7 +134,8 @@ impl fmt::Debug for Signed {
 /// Integers as plaintexts, one a row. Constant time in the values.
 ///
 /// # Errors
-/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if a magnitude is above `(n - 1) / 2`, which only keys of less than 130 bits bring about.
+/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if a magnitude is above `(n - 1) / 2`, which only
+/// keys of less than 130 bits bring about.
 pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
     let limbs = key.plaintext_limbs();
     let mut magnitudes = Batch::zeros(values.len(), limbs);
@@ -153,7 +157,8 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Err
     Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
 }
 
-/// Plaintexts as integers: residues up to `(n - 1) / 2` are positive, those above negative. Constant time in the values.
+/// Plaintexts as integers: residues up to `(n - 1) / 2` are positive, those above negative.
+/// Constant time in the values.
 ///
 /// # Errors
 /// [`WrongKey`](crate::ErrorKind::WrongKey).

@@ -1,8 +1,9 @@
 //! Several numbers in one plaintext, with headroom for additions.
 //!
-//! Row `v_0, v_1, ...` becomes `sum v_i 2^(w i)` modulo `n`, with slots of `w` bits, and adding plaintexts adds up every
-//! slot. A negative slot borrows from the slot above; adding `2^(w-1)` to every slot before taking them apart gives all
-//! borrows back, since then every slot is in `[0, 2^w)`.
+//! Row `v_0, v_1, ...` becomes `sum v_i 2^(w i)` modulo `n`, with slots of `w` bits, and adding
+//! plaintexts adds up every slot. A negative slot borrows from the slot above; adding `2^(w-1)` to
+//! every slot before taking them apart gives all borrows back, since then every slot is in
+//! `[0, 2^w)`.
 
 use super::Signed;
 use crate::ciphertexts::check_key;
@@ -14,7 +15,8 @@ use zeroize::Zeroizing;
 /// Limbs that hold a slot: at most 128 bits of value, 64 of additions and a sign.
 const SLOT_LIMBS: usize = 4;
 
-/// How numbers share a plaintext: `slots` slots, each for a number's bits, the bits that additions need, and a sign.
+/// How numbers share a plaintext: `slots` slots, each for a number's bits, the bits that additions
+/// need, and a sign.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
@@ -41,17 +43,18 @@ pub struct SlotLayout {
 }
 
 impl SlotLayout {
-    /// A layout for keys of `key_bits` bits with `slots` slots for numbers of magnitude up to `range`, of which up to
-    /// `max_additions` are added up.
+    /// A layout for keys of `key_bits` bits with `slots` slots for numbers of magnitude up to
+    /// `range`, of which up to `max_additions` are added up.
     ///
     /// # Errors
-    /// [`DoesNotFit`](crate::ErrorKind::DoesNotFit), which says how many slots would, or [`EmptyLayout`](crate::ErrorKind::EmptyLayout) if `slots` or
-    /// `max_additions` is 0.
+    /// [`DoesNotFit`](crate::ErrorKind::DoesNotFit), which says how many slots would, or
+    /// [`EmptyLayout`](crate::ErrorKind::EmptyLayout) if `slots` or `max_additions` is 0.
     pub fn new(key_bits: u32, slots: usize, range: u128, max_additions: u64) -> Result<Self, Error> {
         if slots == 0 || max_additions == 0 {
             return Err(ErrorKind::EmptyLayout.into());
         }
-        // range < 2^value_bits and max_additions <= 2^addition_bits, so sums stay below the product of both powers.
+        // range < 2^value_bits and max_additions <= 2^addition_bits, so sums stay below the product
+        // of both powers.
         let value_bits = u128::BITS - range.leading_zeros();
         let addition_bits = u64::BITS - (max_additions - 1).leading_zeros();
         let layout = SlotLayout { slots, range, max_additions, value_bits, addition_bits };
@@ -102,11 +105,12 @@ impl SlotLayout {
         self.value_bits + self.addition_bits + 1
     }
 
-    /// Plaintexts of rows of numbers, `slots` numbers a row one after another. Constant time in the values.
+    /// Plaintexts of rows of numbers, `slots` numbers a row one after another. Constant time in the
+    /// values.
     ///
     /// # Errors
-    /// [`OutOfRange`](crate::ErrorKind::OutOfRange), [`PartialRow`](crate::ErrorKind::PartialRow), or [`DoesNotFit`](crate::ErrorKind::DoesNotFit) if the key is shorter than
-    /// the layout's.
+    /// [`OutOfRange`](crate::ErrorKind::OutOfRange), [`PartialRow`](crate::ErrorKind::PartialRow),
+    /// or [`DoesNotFit`](crate::ErrorKind::DoesNotFit) if the key is shorter than the layout's.
     pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
         self.check_key_length(key)?;
         if !values.len().is_multiple_of(self.slots) {
@@ -126,18 +130,20 @@ impl SlotLayout {
         Ok(Plaintexts::new(key.id(), key.plaintext_bytes(), residues))
     }
 
-    /// The numbers in the slots of plaintexts, `slots` numbers a row one after another. Constant time in the values.
+    /// The numbers in the slots of plaintexts, `slots` numbers a row one after another. Constant
+    /// time in the values.
     ///
-    /// `additions` says of each plaintext how many packed rows it is the sum of, a row times `w` counting `w` times. A
-    /// sum of more than [`SlotLayout::max_additions`] rows can carry from slot to slot unseen, so the plaintext alone
-    /// does not tell.
+    /// `additions` says of each plaintext how many packed rows it is the sum of, a row times `w`
+    /// counting `w` times. A sum of more than [`SlotLayout::max_additions`] rows can carry from
+    /// slot to slot unseen, so the plaintext alone does not tell.
     ///
-    /// All slots of a row are `None` if it is the sum of more rows than that, or if the plaintext is none that sums within
-    /// the layout's headroom can make: some slot has overflowed, or the plaintext was packed otherwise.
+    /// All slots of a row are `None` if it is the sum of more rows than that, or if the plaintext
+    /// is none that sums within the layout's headroom can make: some slot has overflowed, or the
+    /// plaintext was packed otherwise.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) unless there are as many
-    /// `additions` as plaintexts.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) unless
+    /// there are as many `additions` as plaintexts.
     pub fn unpack(
         &self,
         key: &PublicKey,

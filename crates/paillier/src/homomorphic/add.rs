@@ -8,8 +8,8 @@ use hearith_arith::natural::resized;
 use hearith_arith::{Batch, Pairs};
 
 impl PublicKey {
-    /// Ciphertexts of the sums row by row: the products modulo `n^2`. They are not randomised anew: whoever has all three can
-    /// tell what was added to what ([`PublicKey::rerandomise`] hides it).
+    /// Ciphertexts of the sums row by row: the products modulo `n^2`. They are not randomised anew:
+    /// whoever has all three can tell what was added to what ([`PublicKey::rerandomise`] hides it).
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -34,22 +34,26 @@ impl PublicKey {
         Ok(if a.is_secret() || b.is_secret() { sums } else { sums.public() })
     }
 
-    /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see [`PublicKey::negate`].
-    /// Not randomised anew, as [`PublicKey::add`].
+    /// Ciphertexts of the differences row by row: the products with the inverses modulo `n^2`; see
+    /// [`PublicKey::negate`]. Not randomised anew, as [`PublicKey::add`].
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) if a row of `b` shares a
-    /// factor with `n`.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), or
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) if a row of `b` shares
+    /// a factor with `n`.
     pub fn subtract(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
         self.check_pair(a, b)?;
         self.add(a, &self.negate(b)?)
     }
 
-    /// Ciphertexts of the negatives: the inverses modulo `n^2`, hundreds of them with one inversion and three multiplications
-    /// each. Anybody can tell that they belong to the given ones until they are re-randomised.
+    /// Ciphertexts of the negatives: the inverses modulo `n^2`, hundreds of them with one inversion
+    /// and three multiplications each. Anybody can tell that they belong to the given ones until
+    /// they are re-randomised.
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that shares a factor with `n`.
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), or
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for the first row that
+    /// shares a factor with `n`.
     pub fn negate(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         let numbers = ciphertexts.batch();
@@ -60,9 +64,10 @@ impl PublicKey {
         Ok(if ciphertexts.is_secret() { negatives } else { negatives.public() })
     }
 
-    /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n^2` each. The ciphertexts are not
-    /// randomised anew: whoever knows both the old and the new ones can read the plaintexts added. Where they are secret,
-    /// add [`PublicKey::encrypt`]ed ones, or [`PublicKey::rerandomise`] the result.
+    /// Ciphertexts of the sums with plaintexts, row by row: one multiplication modulo `n^2` each.
+    /// The ciphertexts are not randomised anew: whoever knows both the old and the new ones can
+    /// read the plaintexts added. Where they are secret, add [`PublicKey::encrypt`]ed ones, or
+    /// [`PublicKey::rerandomise`] the result.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey) or [`Lengths`](crate::ErrorKind::Lengths).

@@ -1,13 +1,16 @@
-//! Operations of several steps, some rows at a time: what the steps hand on stays in the cache and is made, and wiped, by all threads.
+//! Operations of several steps, some rows at a time: what the steps hand on stays in the cache and
+//! is made, and wiped, by all threads.
 
 use hearith_arith::Batch;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows of a block: enough that threads and vectors have their fill, few enough for a core's own cache.
+/// Rows of a block: enough that threads and vectors have their fill, few enough for a core's own
+/// cache.
 const ROWS: usize = 256;
 
-/// The rows of `limbs` limbs that an operation gives for ranges of rows, each of which it takes alone.
+/// The rows of `limbs` limbs that an operation gives for ranges of rows, each of which it takes
+/// alone.
 ///
 /// # Errors
 /// That of the first range that fails.
@@ -25,7 +28,8 @@ pub(super) fn by_blocks<E: Send>(
         place.copy_from_slice(work(start..start + place.len() / limbs)?.as_limbs());
         Ok(())
     });
-    // All rows are computed before one is judged, so that the error is the first row's, whichever core was faster.
+    // All rows are computed before one is judged, so that the error is the first row's, whichever
+    // core was faster.
     blocks.collect::<Vec<_>>().into_iter().collect::<Result<(), E>>()?;
     Ok(out)
 }

@@ -4,14 +4,16 @@ use hearith_arith::natural::{
     add_assign, bit_length, bits_at, inverse_word, is_one, is_zero, less, limbs_of, sub_assign,
 };
 
-/// Steps of the binary algorithm that go by the leading and the last bits of both numbers, before these are brought up to date.
+/// Steps of the binary algorithm that go by the leading and the last bits of both numbers, before
+/// these are brought up to date.
 const STEPS: u32 = 31;
 
-/// The inverse of a public number below an odd public modulus of as many limbs, if they have no factor in common. The time depends
-/// on both.
+/// The inverse of a public number below an odd public modulus of as many limbs, if they have no
+/// factor in common. The time depends on both.
 ///
-/// The binary algorithm of Euclid as \[Pornin20\] arranges it: 31 steps look at one word of each number, made of the leading 33 bits
-/// and the last 31, and gather what they did in four small factors, which are then applied to the whole numbers.
+/// The binary algorithm of Euclid as \[Pornin20\] arranges it: 31 steps look at one word of each
+/// number, made of the leading 33 bits and the last 31, and gather what they did in four small
+/// factors, which are then applied to the whole numbers.
 ///
 /// # Panics
 /// If the lengths differ or the modulus is even.
@@ -43,7 +45,8 @@ pub(super) fn inverse_public(number: &[u64], modulus: &[u64]) -> Option<Vec<u64>
     (is_one(&b) == 1).then_some(v)
 }
 
-/// A number of at most so many bits, if these are at most 64, or else the 33 leading ones of them and the last 31.
+/// A number of at most so many bits, if these are at most 64, or else the 33 leading ones of them
+/// and the last 31.
 fn leading_and_last(number: &[u64], bits: u32) -> u64 {
     if bits <= 64 {
         return number[0];
@@ -52,7 +55,8 @@ fn leading_and_last(number: &[u64], bits: u32) -> u64 {
     leading << STEPS | bits_at(number, 0, STEPS)
 }
 
-/// The steps on two words, the second odd: the factors of both numbers from which `2^31` times the first comes out, and the second.
+/// The steps on two words, the second odd: the factors of both numbers from which `2^31` times the
+/// first comes out, and the second.
 fn steps(mut x: u64, mut y: u64) -> [[i64; 2]; 2] {
     let ([mut f, mut g], [mut h, mut k]) = ([1, 0], [0, 1]);
     for _ in 0..STEPS {
@@ -80,10 +84,12 @@ fn combine(out: &mut [u64], a: &[u64], b: &[u64], factors: &mut [i64; 2]) {
     }
 }
 
-/// The sum of multiples by factors of at most 32 bits, shifted down by 31 bits, in as many limbs as `out` has; returns what is above.
+/// The sum of multiples by factors of at most 32 bits, shifted down by 31 bits, in as many limbs as
+/// `out` has; returns what is above.
 fn shifted_sum<const N: usize>(out: &mut [u64], terms: [(&[u64], i64); N]) -> i128 {
     let len = out.len();
-    // A negative multiple of a number is one of its complement: `-f x = f (2^(64 len) - 1 - x) + f - f 2^(64 len)`.
+    // A negative multiple of a number is one of its complement:
+    // `-f x = f (2^(64 len) - 1 - x) + f - f 2^(64 len)`.
     let terms = terms.map(|(number, factor)| (&number[..len], factor.unsigned_abs(), (factor >> 63) as u64));
     let negative: u64 = terms.iter().map(|&(_, factor, mask)| factor & mask).sum();
     let (mut carry, mut below) = (u128::from(negative), 0);
@@ -110,8 +116,8 @@ struct Divisor<'a> {
 }
 
 impl Divisor<'_> {
-    /// `(f u + g v) / 2^31` modulo the modulus, below it as `u` and `v` are: as many times the modulus as clear the last 31 bits are
-    /// added first.
+    /// `(f u + g v) / 2^31` modulo the modulus, below it as `u` and `v` are: as many times the
+    /// modulus as clear the last 31 bits are added first.
     fn combine(&self, out: &mut [u64], u: &[u64], v: &[u64], [f, g]: [i64; 2]) {
         let low = u[0].wrapping_mul(f as u64).wrapping_add(v[0].wrapping_mul(g as u64));
         let times = low.wrapping_mul(self.inverse).wrapping_neg() & ((1 << STEPS) - 1);

@@ -7,8 +7,8 @@ use hearith_arith::{Batch, Modulus};
 
 /// The inverses of public residues modulo `square = root^2`, or `None` if one has none.
 ///
-/// Montgomery's trick (\[Montgomery87\], section 10.3.1), as a tree
-/// so that every level is a batch: the inverse of a product of two, times the one, is the inverse of the other.
+/// Montgomery's trick (\[Montgomery87\], section 10.3.1), as a tree so that every level is a batch:
+/// the inverse of a product of two, times the one, is the inverse of the other.
 pub(crate) fn inverses(root: &Modulus, square: &Modulus, numbers: &Batch) -> Option<Batch> {
     if numbers.len() <= 1 {
         return if numbers.is_empty() { Some(numbers.clone()) } else { inverse(root, square, numbers) };
@@ -24,8 +24,8 @@ pub(crate) fn inverses(root: &Modulus, square: &Modulus, numbers: &Batch) -> Opt
     Some(Batch::from_rows(square.limbs(), pairs.take(numbers.len())))
 }
 
-/// The inverse of one public residue: `u` modulo the root, where inverting takes a quarter of the time, and by one step of
-/// Newton's method `u (2 - x u)` modulo its square.
+/// The inverse of one public residue: `u` modulo the root, where inverting takes a quarter of the
+/// time, and by one step of Newton's method `u (2 - x u)` modulo its square.
 fn inverse(root: &Modulus, square: &Modulus, number: &Batch) -> Option<Batch> {
     let inverse = inverse_public(root.reduce(number).row(0), root.as_limbs())?;
     let inverse = Batch::repeat(&resized(&inverse, square.limbs()), 1);
@@ -35,8 +35,9 @@ fn inverse(root: &Modulus, square: &Modulus, number: &Batch) -> Option<Batch> {
 }
 
 impl PublicKey {
-    /// The inverse modulo `n` of a public residue below `n`, in as many limbs as `n` has; `None` if they
-    /// have a factor in common. Takes a time that depends on both: for what is built on the scheme.
+    /// The inverse modulo `n` of a public residue below `n`, in as many limbs as `n` has; `None` if
+    /// they have a factor in common. Takes a time that depends on both: for what is built on the
+    /// scheme.
     ///
     /// # Panics
     /// If the residue has not as many limbs.

@@ -1,12 +1,13 @@
 //! Multiples by plaintext scalars, and weighted sums.
 //!
-//! `c^k` is a function of `c` and `k`: whoever sees `c` and the result can try scalars until one fits, and a small one is
-//! soon found. Scalars and weights are taken for secrets, so results are re-randomised; the functions called
-//! `..._deterministic` leave that out, for scalars that everybody may know and for results that are worked on.
+//! `c^k` is a function of `c` and `k`: whoever sees `c` and the result can try scalars until one
+//! fits, and a small one is soon found. Scalars and weights are taken for secrets, so results are
+//! re-randomised; the functions called `..._deterministic` leave that out, for scalars that
+//! everybody may know and for results that are worked on.
 //!
-//! A negative scalar is its magnitude on the inverse ciphertext. To hide the signs, all ciphertexts are inverted (about
-//! three multiplications each) and each row takes its own or its inverse by a mask. Reducing a negative scalar modulo
-//! `n` instead would make the exponent as long as `n`.
+//! A negative scalar is its magnitude on the inverse ciphertext. To hide the signs, all ciphertexts
+//! are inverted (about three multiplications each) and each row takes its own or its inverse by a
+//! mask. Reducing a negative scalar modulo `n` instead would make the exponent as long as `n`.
 
 use super::blocks::by_blocks;
 use crate::ciphertexts::{check_key, check_lengths};
@@ -20,11 +21,13 @@ use zeroize::Zeroizing;
 const I128_BITS: u32 = 128;
 
 impl PublicKey {
-    /// Ciphertexts of the multiples by signed scalars, one a row. Constant time in the scalars, which are taken to have
-    /// 128 bits: [`PublicKey::multiply_bounded`] is faster where they have fewer.
+    /// Ciphertexts of the multiples by signed scalars, one a row. Constant time in the scalars,
+    /// which are taken to have 128 bits: [`PublicKey::multiply_bounded`] is faster where they have
+    /// fewer.
     ///
-    /// The results are re-randomised ([`PublicKey::rerandomise`]), so that nobody can tell the scalars from them without
-    /// the private key. That is most of the work: [`PublicKey::multiply_deterministic`] is the one without.
+    /// The results are re-randomised ([`PublicKey::rerandomise`]), so that nobody can tell the
+    /// scalars from them without the private key. That is most of the work:
+    /// [`PublicKey::multiply_deterministic`] is the one without.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -40,13 +43,15 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths), [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a
+    /// [`WrongKey`](crate::ErrorKind::WrongKey), [`Lengths`](crate::ErrorKind::Lengths),
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a
     /// factor with `n`, or if the random generator fails.
     pub fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128]) -> Result<Ciphertexts, Error> {
         self.multiply_bounded(ciphertexts, scalars, I128_BITS)
     }
 
-    /// As [`PublicKey::multiply`], for scalars of magnitude below `2^bits`; the time depends on `bits` alone.
+    /// As [`PublicKey::multiply`], for scalars of magnitude below `2^bits`; the time depends on
+    /// `bits` alone.
     ///
     /// # Errors
     /// As [`PublicKey::multiply`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
@@ -72,11 +77,13 @@ impl PublicKey {
         self.rerandomise(&self.multiply_wide_deterministic(ciphertexts, scalars, bits)?)
     }
 
-    /// As [`PublicKey::multiply_bounded`] without re-randomising: `c^k` and nothing else, in constant time all the same.
+    /// As [`PublicKey::multiply_bounded`] without re-randomising: `c^k` and nothing else, in
+    /// constant time all the same.
     ///
-    /// Whoever has both the ciphertexts and the results can find the scalars by trying: small ones, and those that can be
-    /// guessed, at once. The multiple by 0 is the number 1 and that by 1 the ciphertext itself. For scalars that
-    /// are no secret, and for results from which more is computed and re-randomised at the end.
+    /// Whoever has both the ciphertexts and the results can find the scalars by trying: small ones,
+    /// and those that can be guessed, at once. The multiple by 0 is the number 1 and that by 1 the
+    /// ciphertext itself. For scalars that are no secret, and for results from which more is
+    /// computed and re-randomised at the end.
     ///
     /// # Errors
     /// As [`PublicKey::multiply_bounded`], but for the random generator.
@@ -102,12 +109,13 @@ impl PublicKey {
         self.multiply_by(ciphertexts, &Scalars::of_signed(scalars, bits)?)
     }
 
-    /// The multiples of all rows by one scalar that everybody may know, not randomised anew: the time depends on it. Negative
-    /// ones alone take inverses.
+    /// The multiples of all rows by one scalar that everybody may know, not randomised anew: the
+    /// time depends on it. Negative ones alone take inverses.
     ///
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or, for a negative scalar,
-    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a factor with `n`.
+    /// [`CiphertextSharesFactor`](crate::ErrorKind::CiphertextSharesFactor) for a row that shares a
+    /// factor with `n`.
     pub fn multiply_public(&self, ciphertexts: &Ciphertexts, scalar: &Signed) -> Result<Ciphertexts, Error> {
         check_key(self.id(), ciphertexts.key_id())?;
         let inverses = if scalar.is_negative() { Some(self.negate(ciphertexts)?) } else { None };
@@ -128,12 +136,13 @@ impl PublicKey {
         Ok(self.ciphertexts(multiples?))
     }
 
-    /// Weighted sums: of each `terms` rows in turn, the sum of their multiples by the weights, as one row. There is a weight
-    /// for each row, or, to weigh all sums alike, one for each term. Constant time in the weights, which are taken to
-    /// have 128 bits: [`PublicKey::dot_bounded`] is faster where they have fewer.
+    /// Weighted sums: of each `terms` rows in turn, the sum of their multiples by the weights, as
+    /// one row. There is a weight for each row, or, to weigh all sums alike, one for each term.
+    /// Constant time in the weights, which are taken to have 128 bits: [`PublicKey::dot_bounded`]
+    /// is faster where they have fewer.
     ///
-    /// The sums are re-randomised as [`PublicKey::multiply`] does, one randomiser a sum; [`PublicKey::dot_deterministic`] leaves
-    /// that out.
+    /// The sums are re-randomised as [`PublicKey::multiply`] does, one randomiser a sum;
+    /// [`PublicKey::dot_deterministic`] leaves that out.
     ///
     /// ```
     /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::{decode_signed, encode_signed}};
@@ -149,12 +158,14 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`Terms`](crate::ErrorKind::Terms) if the rows are no whole number of sums, and as [`PublicKey::multiply`].
+    /// [`Terms`](crate::ErrorKind::Terms) if the rows are no whole number of sums, and as
+    /// [`PublicKey::multiply`].
     pub fn dot(&self, ciphertexts: &Ciphertexts, weights: &[i128], terms: usize) -> Result<Ciphertexts, Error> {
         self.dot_bounded(ciphertexts, weights, terms, I128_BITS)
     }
 
-    /// As [`PublicKey::dot`], for weights of magnitude below `2^bits`; the time depends on `bits` alone.
+    /// As [`PublicKey::dot`], for weights of magnitude below `2^bits`; the time depends on `bits`
+    /// alone.
     ///
     /// # Errors
     /// As [`PublicKey::dot`], or [`ScalarTooLarge`](crate::ErrorKind::ScalarTooLarge).
@@ -168,8 +179,8 @@ impl PublicKey {
         self.rerandomise(&self.dot_deterministic(ciphertexts, weights, terms, bits)?)
     }
 
-    /// As [`PublicKey::dot_bounded`] without re-randomising: whoever has both the ciphertexts and the results can try
-    /// weights until they fit, as with [`PublicKey::multiply_deterministic`].
+    /// As [`PublicKey::dot_bounded`] without re-randomising: whoever has both the ciphertexts and
+    /// the results can try weights until they fit, as with [`PublicKey::multiply_deterministic`].
     ///
     /// # Errors
     /// As [`PublicKey::dot_bounded`], but for the random generator.

@@ -1,9 +1,10 @@
 //! Private keys at rest: a JSON Web Key encrypted under a passphrase.
 //!
-//! The form is that of RFC 7517, section 7: a JSON Web Encryption (RFC 7516) whose plaintext is the key, with
-//! `"cty": "jwk+json"`. A random content encryption key is wrapped under a key that PBKDF2 derives from the passphrase
-//! (PBES2, RFC 7518, section 4.8). Written are `PBES2-HS512+A256KW` with `A256GCM`, in flattened JSON; read is the compact
-//! form as well, and every algorithm of [`wrapping`] and [`content`].
+//! The form is that of RFC 7517, section 7: a JSON Web Encryption (RFC 7516) whose plaintext is the
+//! key, with `"cty": "jwk+json"`. A random content encryption key is wrapped under a key that
+//! PBKDF2 derives from the passphrase (PBES2, RFC 7518, section 4.8). Written are
+//! `PBES2-HS512+A256KW` with `A256GCM`, in flattened JSON; read is the compact form as well, and
+//! every algorithm of [`wrapping`] and [`content`].
 
 mod content;
 mod wrapping;
@@ -19,12 +20,13 @@ use std::fmt;
 use wrapping::Wrapping;
 use zeroize::Zeroizing;
 
-/// Rounds of PBKDF2 for a key that is written: about half a second, and three times what is recommended for HMAC-SHA-512
-/// (OWASP Password Storage Cheat Sheet, 2023: 210 000).
+/// Rounds of PBKDF2 for a key that is written: about half a second, and three times what is
+/// recommended for HMAC-SHA-512 (OWASP Password Storage Cheat Sheet, 2023: 210 000).
 pub const DEFAULT_ITERATIONS: u32 = 600_000;
 /// Fewest rounds of PBKDF2 that are taken (RFC 7518, section 4.8.1.2).
 pub const MIN_ITERATIONS: u32 = 1000;
-/// Most rounds of PBKDF2 that are taken: a file cannot keep a program busy for longer than about ten seconds.
+/// Most rounds of PBKDF2 that are taken: a file cannot keep a program busy for longer than about
+/// ten seconds.
 pub const MAX_ITERATIONS: u32 = 10_000_000;
 
 /// Content type of a JSON Web Key.
@@ -34,7 +36,8 @@ const SALT: usize = 16;
 /// Bytes of the shortest salt that is taken (RFC 7518, section 4.8.1.1).
 const SHORTEST_SALT: usize = 8;
 
-/// An encrypted JSON Web Key, taken apart but not decrypted. Nothing in it is authentic before it is.
+/// An encrypted JSON Web Key, taken apart but not decrypted. Nothing in it is authentic before it
+/// is.
 pub struct EncryptedJwk {
     wrapping: Wrapping,
     content: Content,
@@ -68,7 +71,8 @@ struct Header<'a> {
     crit: Option<IgnoredAny>,
 }
 
-/// The flattened JSON serialisation, and members of it and of the general one that would change its meaning.
+/// The flattened JSON serialisation, and members of it and of the general one that would change its
+/// meaning.
 #[derive(Default, Serialize, Deserialize)]
 struct Flattened<'a> {
     #[serde(borrow)]
@@ -92,7 +96,8 @@ struct Flattened<'a> {
 }
 
 impl Flattened<'_> {
-    /// A member that nothing authenticates, or that is meant for several readers (RFC 7516, section 7.2).
+    /// A member that nothing authenticates, or that is meant for several readers (RFC 7516, section
+    /// 7.2).
     fn unsupported(&self) -> Option<&'static str> {
         let members = [
             ("aad", &self.aad),
@@ -105,7 +110,8 @@ impl Flattened<'_> {
 }
 
 impl EncryptedJwk {
-    /// Encrypts a JSON Web Key, or whatever else is to be kept as one is, under a passphrase; the id of its key stands in the clear beside it.
+    /// Encrypts a JSON Web Key, or whatever else is to be kept as one is, under a passphrase; the
+    /// id of its key stands in the clear beside it.
     ///
     /// # Errors
     /// As [`PrivateKey::to_encrypted_jwk`](crate::PrivateKey::to_encrypted_jwk).
@@ -116,8 +122,8 @@ impl EncryptedJwk {
     /// Takes an encrypted JSON Web Key apart, in either serialisation.
     ///
     /// # Errors
-    /// If the text is not one, or asks for what is not supported or not safe: other algorithms, a short salt, fewer than
-    /// [`MIN_ITERATIONS`] or more than [`MAX_ITERATIONS`] rounds.
+    /// If the text is not one, or asks for what is not supported or not safe: other algorithms, a
+    /// short salt, fewer than [`MIN_ITERATIONS`] or more than [`MAX_ITERATIONS`] rounds.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if text.len() > text::MAX_KEY_TEXT {
             return Err(ErrorKind::KeyTooLong { bytes: text.len() }.into());

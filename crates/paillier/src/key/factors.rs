@@ -24,8 +24,8 @@ impl Factors {
         Ok(Factors { p, q, square_p, square_q, bits })
     }
 
-    /// 64-bit limbs of `n`, and of `p^2` and `q^2`, whose lengths are that of `n` or one bit less: no limb less, since
-    /// the length of `n` is even.
+    /// 64-bit limbs of `n`, and of `p^2` and `q^2`, whose lengths are that of `n` or one bit less:
+    /// no limb less, since the length of `n` is even.
     pub(crate) fn limbs(&self) -> usize {
         limbs_of(2 * self.bits)
     }
@@ -41,8 +41,9 @@ impl Factors {
         (difference(&self.p, &[1]), difference(&self.q, &[1]))
     }
 
-    /// The powers `x^e_p mod p^2` of all numbers in `at_p` and `y^e_q mod q^2` of all in `at_q`, as many, carried out
-    /// side by side; the exponents are below `2^bits`, and no longer than the primes.
+    /// The powers `x^e_p mod p^2` of all numbers in `at_p` and `y^e_q mod q^2` of all in `at_q`, as
+    /// many, carried out side by side; the exponents are below `2^bits`, and no longer than the
+    /// primes.
     pub(crate) fn powers(&self, at_p: &Batch, at_q: &Batch, exponents: (&[u64], &[u64]), bits: u32) -> (Pairs, Pairs) {
         let (rows, width) = (at_p.len(), self.p.len());
         if rows == 0 {
@@ -66,8 +67,9 @@ impl Memory for Factors {
     }
 }
 
-/// Fails for the first row in which not both parts are 1. For `c^(p-1) mod p` and `c^(q-1) mod q` that is a ciphertext
-/// that shares a factor with `n`, by Fermat's little theorem. `fault` is what such a row is then said to be.
+/// Fails for the first row in which not both parts are 1. For `c^(p-1) mod p` and `c^(q-1) mod q`
+/// that is a ciphertext that shares a factor with `n`, by Fermat's little theorem. `fault` is what
+/// such a row is then said to be.
 pub(crate) fn require_ones(p: &Batch, q: &Batch, fault: ErrorKind) -> Result<(), Error> {
     match p.rows().zip(q.rows()).position(|(p, q)| is_one(p) & is_one(q) == 0) {
         Some(row) => Err(fault.at_row(row)),
@@ -81,7 +83,8 @@ pub(crate) fn power(m: &Modulus, x: &[u64], exponent: &[u64]) -> Secret {
     Secret::new(m.pow(&base, Exponents::Shared(exponent, m.bits())).row(0).to_vec())
 }
 
-/// Puts residues modulo two coprime moduli `p < q` together (Garner's form of the Chinese remainder theorem).
+/// Puts residues modulo two coprime moduli `p < q` together (Garner's form of the Chinese remainder
+/// theorem).
 #[derive(Clone)]
 pub(crate) struct Chinese {
     p: Secret,
@@ -91,7 +94,8 @@ pub(crate) struct Chinese {
 }
 
 impl Chinese {
-    /// For moduli `p < q`, given `euler`, the order of the group of units modulo `q`, and the limbs of `p q`.
+    /// For moduli `p < q`, given `euler`, the order of the group of units modulo `q`, and the limbs
+    /// of `p q`.
     pub(crate) fn new(p: &[u64], q: &Modulus, euler: &[u64], limbs: usize) -> Self {
         let p_inverse = q.factor(&power(q, p, &difference(euler, &[1])));
         Chinese { p: resized(p, p.len()), q: q.clone(), p_inverse, limbs }
@@ -103,8 +107,8 @@ impl Chinese {
         Chinese { p_inverse: other(&self.p_inverse), ..self }
     }
 
-    /// The numbers that are `x` modulo `p` and `y` modulo `q`: `x + p ((y - x) p^-1 mod q)`. No residue `x` needs
-    /// reducing modulo `q`, because `p < q`.
+    /// The numbers that are `x` modulo `p` and `y` modulo `q`: `x + p ((y - x) p^-1 mod q)`. No
+    /// residue `x` needs reducing modulo `q`, because `p < q`.
     pub(crate) fn combine(&self, x: &Batch, y: &Batch) -> Batch {
         let width = self.q.limbs();
         let differences = self.q.sub(&y.resize(width), &x.resize(width));

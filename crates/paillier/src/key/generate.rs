@@ -19,11 +19,13 @@ pub(crate) enum Primes {
     Any,
     /// `p = q = 3 mod 4` and `gcd(p - 1, q - 1) = 2`, which the DJN variant needs.
     Blum,
-    /// `(p - 1) / 2` and `(q - 1) / 2` are prime too, which a shared key needs. They are `Blum` primes.
+    /// `(p - 1) / 2` and `(q - 1) / 2` are prime too, which a shared key needs. They are `Blum`
+    /// primes.
     Safe,
 }
 
-/// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits` bits.
+/// Two different primes of `bits / 2` bits, the smaller first, whose product has exactly `bits`
+/// bits.
 pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret, Secret), Error> {
     loop {
         let (p, q) = rayon::join(|| prime_of(bits / 2, kind, engine), || prime_of(bits / 2, kind, engine));
@@ -34,9 +36,10 @@ pub(crate) fn primes(bits: u32, kind: Primes, engine: Engine) -> Result<(Secret,
     }
 }
 
-/// A random prime of exactly `bits` bits, the two highest set, so that the product of two has exactly `2 bits` bits:
-/// the first prime from a random start on. It has passed the strengthened Baillie-PSW test, against which no composite
-/// number is known, and as many rounds of Miller and Rabin's as FIPS 186-5, appendix C.1, asks for random numbers.
+/// A random prime of exactly `bits` bits, the two highest set, so that the product of two has
+/// exactly `2 bits` bits: the first prime from a random start on. It has passed the strengthened
+/// Baillie-PSW test, against which no composite number is known, and as many rounds of Miller and
+/// Rabin's as FIPS 186-5, appendix C.1, asks for random numbers.
 fn prime_of(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let rounds = rounds_for_random(bits);
     loop {
@@ -64,11 +67,13 @@ pub(crate) fn are_safe(factors: &Factors, engine: Engine) -> Result<bool, Error>
     Ok(is_probably_prime(&half(&factors.p), ROUNDS, engine)? && is_probably_prime(&half(&factors.q), ROUNDS, engine)?)
 }
 
-/// A number that has passed the strengthened Baillie-PSW test, and its half where safe primes are asked for. Fermat's test on
-/// the engine, of as many candidates at once as it has lanes, spares almost all composite numbers that test.
+/// A number that has passed the strengthened Baillie-PSW test, and its half where safe primes are
+/// asked for. Fermat's test on the engine, of as many candidates at once as it has lanes, spares
+/// almost all composite numbers that test.
 fn candidate(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     let mut random = SystemRandom::default();
-    // The builder fails for lengths below 2 and making a sieve for lengths beyond the type, which has none: neither can be.
+    // The builder fails for lengths below 2 and making a sieve for lengths beyond the type, which
+    // has none: neither can be.
     let out_of_range = || ErrorKind::KeySizeOutOfRange { bits };
     let flavor = if kind == Primes::Safe { Flavor::Safe } else { Flavor::Any };
     let mut sieves =
@@ -89,7 +94,8 @@ fn candidate(bits: u32, kind: Primes, engine: Engine) -> Result<Secret, Error> {
     }
 }
 
-/// The first of some numbers of one length that passes both tests, and its half where safe primes are asked for.
+/// The first of some numbers of one length that passes both tests, and its half where safe primes
+/// are asked for.
 fn first_prime(numbers: &[Zeroizing<BoxedUint>], kind: Primes, engine: Engine) -> Result<Option<Secret>, Error> {
     let (flavor, safe) = if kind == Primes::Safe { (Flavor::Safe, true) } else { (Flavor::Any, false) };
     let may_be_prime = may_be_prime(&numbers.iter().map(|number| number.as_words()).collect::<Vec<_>>(), engine)?;
@@ -102,8 +108,9 @@ fn first_prime(numbers: &[Zeroizing<BoxedUint>], kind: Primes, engine: Engine) -
     Ok(None)
 }
 
-/// Whether the primes differ, and far enough that Fermat's method cannot find them: \[FIPS186\], A.1.3, asks for more
-/// than `2^(bits/2 - 100)` between them. Below 256 bits that leaves no choice, and there they only have to differ.
+/// Whether the primes differ, and far enough that Fermat's method cannot find them: \[FIPS186\],
+/// A.1.3, asks for more than `2^(bits/2 - 100)` between them. Below 256 bits that leaves no choice,
+/// and there they only have to differ.
 pub(crate) fn apart(p: &[u64], q: &[u64], bits: u32) -> bool {
     let (mut over, mut under) = (Zeroizing::new(p.to_vec()), Zeroizing::new(q.to_vec()));
     natural::sub_assign(&mut over, q);
@@ -126,8 +133,9 @@ pub(crate) fn generator(n: &[u64], engine: Engine) -> Result<Secret, Error> {
     Ok(Zeroizing::new(h.row(0).to_vec()))
 }
 
-/// Whether `h` is minus a square modulo both primes and these are 3 modulo 4, as the DJN variant has it. Modulo such a
-/// prime -1 is no square, and Euler's criterion tells squares: `x^((p-1)/2) = 1`.
+/// Whether `h` is minus a square modulo both primes and these are 3 modulo 4, as the DJN variant
+/// has it. Modulo such a prime -1 is no square, and Euler's criterion tells squares:
+/// `x^((p-1)/2) = 1`.
 pub(crate) fn generates(h: &[u64], factors: &Factors) -> bool {
     [factors.square_p.root(), factors.square_q.root()].into_iter().all(|prime| {
         let minus = prime.neg(&prime.reduce(&Batch::repeat(h, 1)));
@@ -139,8 +147,9 @@ pub(crate) fn generates(h: &[u64], factors: &Factors) -> bool {
 
 /// The primes of a key that comes from outside, the smaller first, with the bits of their product.
 ///
-/// That `n` and `(p - 1)(q - 1)` have no factor in common, which decryption needs, follows from the checks: `p < q` of
-/// one length, so `p` could divide `q - 1` only as `q = p + 1`, which is even, since `q >= 2 p + 1` is longer.
+/// That `n` and `(p - 1)(q - 1)` have no factor in common, which decryption needs, follows from the
+/// checks: `p < q` of one length, so `p` could divide `q - 1` only as `q = p + 1`, which is even,
+/// since `q >= 2 p + 1` is longer.
 pub(crate) fn check_primes(p_be: &[u8], q_be: &[u8], engine: Engine) -> Result<(Secret, Secret), Error> {
     let longest = limbs_of(crate::MAX_BITS / 2);
     let too_long = ErrorKind::KeySizeOutOfRange { bits: 16 * p_be.len().max(q_be.len()) as u32 };
@@ -208,7 +217,8 @@ mod tests {
         let check = |p: u64, q: u64| {
             check_primes(&p.to_be_bytes(), &q.to_be_bytes(), Engine::best()).map(|(p, q)| (p[0], q[0]))
         };
-        let (least, greatest) = (3_037_000_507, 4_294_967_291); // of all pairs of 32 bits with a product of 64
+        // of all pairs of 32 bits with a product of 64
+        let (least, greatest) = (3_037_000_507, 4_294_967_291);
         assert_eq!(check(greatest, least), Ok((least, greatest)));
         assert_eq!(check(least, least), Err(ErrorKind::UnequalPrimes.into()));
         assert_eq!(check(65537, greatest), Err(ErrorKind::UnequalPrimes.into()));

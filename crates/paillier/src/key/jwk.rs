@@ -1,13 +1,14 @@
 //! Keys as JSON Web Keys, the way python-paillier's command `pheutil` writes and reads them.
 //!
-//! A public key is `{"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["encrypt"], "n": ..., "kid": ...}` with `n` in unpadded
-//! base64url of its big-endian bytes and a comment in `kid`; a private key has `p`, `q`, `kid`, `"key_ops": ["decrypt"]`
-//! and its public key in `pub`. A DJN key has its generator in one more member `h` of the public key, which
-//! python-paillier passes over, so that it reads, encrypts to and decrypts with DJN keys as well.
+//! A public key is `{"kty": "DAJ", "alg": "PAI-GN1", "key_ops": ["encrypt"], "n": ..., "kid": ...}`
+//! with `n` in unpadded base64url of its big-endian bytes and a comment in `kid`; a private key has
+//! `p`, `q`, `kid`, `"key_ops": ["decrypt"]` and its public key in `pub`. A DJN key has its
+//! generator in one more member `h` of the public key, which python-paillier passes over, so that
+//! it reads, encrypts to and decrypts with DJN keys as well.
 //!
-//! A subgroup key is another algorithm, `"alg": "PAI-SG1"`, which readers that do not know it refuse: with `h`, and in `x` the
-//! length of the randomisers' exponents in bits. Its private key has the primes of the subgroup in `sp` and `sq`, which divide
-//! `p - 1` and `q - 1`.
+//! A subgroup key is another algorithm, `"alg": "PAI-SG1"`, which readers that do not know it
+//! refuse: with `h`, and in `x` the length of the randomisers' exponents in bits. Its private key
+//! has the primes of the subgroup in `sp` and `sq`, which divide `p - 1` and `q - 1`.
 
 use super::encrypted::{self, EncryptedJwk};
 use super::private::PrivateKey;
@@ -51,7 +52,8 @@ struct PublicJwk<'a> {
     kid: Option<Cow<'a, str>>,
 }
 
-/// The secret members are only ever borrowed: from the text that is read, or from buffers that are wiped.
+/// The secret members are only ever borrowed: from the text that is read, or from buffers that are
+/// wiped.
 #[derive(Serialize, Deserialize)]
 struct PrivateJwk<'a> {
     #[serde(borrow)]
@@ -117,7 +119,8 @@ impl PrivateKey {
             public: public.jwk(&n, h.as_deref().map(String::as_str)),
             kid: Some(self.comment().into()),
         };
-        // With room enough from the start no unwiped copy stays behind; escapes take at most six bytes a byte.
+        // With room enough from the start no unwiped copy stays behind; escapes take at most six
+        // bytes a byte.
         let comments = 6 * (self.comment().len() + public.comment().len());
         let mut text = Zeroizing::new(Vec::with_capacity(4 * LONGEST + comments));
         // Writing a struct of strings to memory cannot fail, and what comes out is UTF-8.
@@ -148,12 +151,13 @@ impl PrivateKey {
         })
     }
 
-    /// The key as an encrypted JSON Web Key of one line (see [`EncryptedJwk`]), for whoever knows the passphrase.
+    /// The key as an encrypted JSON Web Key of one line (see [`EncryptedJwk`]), for whoever knows
+    /// the passphrase.
     ///
     /// # Errors
-    /// If the passphrase is empty, `iterations` is not within [`MIN_ITERATIONS`](crate::MIN_ITERATIONS) and
-    /// [`MAX_ITERATIONS`](crate::MAX_ITERATIONS) (take [`DEFAULT_ITERATIONS`](crate::DEFAULT_ITERATIONS)), or the random
-    /// generator fails.
+    /// If the passphrase is empty, `iterations` is not within
+    /// [`MIN_ITERATIONS`](crate::MIN_ITERATIONS) and [`MAX_ITERATIONS`](crate::MAX_ITERATIONS)
+    /// (take [`DEFAULT_ITERATIONS`](crate::DEFAULT_ITERATIONS)), or the random generator fails.
     pub fn to_encrypted_jwk(&self, passphrase: &str, iterations: u32) -> Result<String, Error> {
         encrypted::encrypt(&self.to_jwk(), self.public().id(), passphrase.as_bytes(), iterations)
     }

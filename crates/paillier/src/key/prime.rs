@@ -1,5 +1,5 @@
-//! Miller and Rabin's test with random bases, on secret numbers: in batches, constant time in all but the answer and the
-//! power of 2 in `p - 1`, and without copies that stay behind.
+//! Miller and Rabin's test with random bases, on secret numbers: in batches, constant time in all
+//! but the answer and the power of 2 in `p - 1`, and without copies that stay behind.
 
 use crate::Error;
 use crate::random::residues;
@@ -9,12 +9,13 @@ use hearith_arith::{ArithError, Batch, Engine, Exponents, Modulus, powers_of_two
 /// The chance of taking a composite number for a prime is below 2 to minus this.
 pub(super) const SECURITY: u32 = 128;
 
-/// Rounds for any number, whoever made it: a composite one passes a round with a chance of at most 1/4 (Rabin, Probabilistic
-/// algorithm for testing primality, 1980).
+/// Rounds for any number, whoever made it: a composite one passes a round with a chance of at most
+/// 1/4 (Rabin, Probabilistic algorithm for testing primality, 1980).
 pub(super) const ROUNDS: usize = (SECURITY / 2) as usize;
 
-/// Rounds for a random number of so many bits. Most composite numbers pass far fewer of them (Damgård, Landrock and
-/// Pomerance, Average case error estimates for the strong probable prime test, 1993; FIPS 186-5, appendix C.1).
+/// Rounds for a random number of so many bits. Most composite numbers pass far fewer of them
+/// (Damgård, Landrock and Pomerance, Average case error estimates for the strong probable prime
+/// test, 1993; FIPS 186-5, appendix C.1).
 pub(super) fn rounds_for_random(bits: u32) -> usize {
     match bits {
         1024.. => 8,
@@ -23,7 +24,8 @@ pub(super) fn rounds_for_random(bits: u32) -> usize {
     }
 }
 
-/// Whether a number passes so many rounds, each with a random base that whoever made it cannot foresee.
+/// Whether a number passes so many rounds, each with a random base that whoever made it cannot
+/// foresee.
 ///
 /// # Errors
 /// If the random generator fails, or the number is longer than the arithmetic goes.
@@ -38,8 +40,9 @@ pub(super) fn is_probably_prime(number: &[u64], rounds: usize, engine: Engine) -
     Ok(passes(&m, &bases))
 }
 
-/// Fermat's test to the base 2, of several odd numbers above 2 of one length side by side: primes pass, and hardly any other random
-/// numbers do. A composite number that passes can be found, so this says nothing about numbers of somebody else's.
+/// Fermat's test to the base 2, of several odd numbers above 2 of one length side by side: primes
+/// pass, and hardly any other random numbers do. A composite number that passes can be found, so
+/// this says nothing about numbers of somebody else's.
 ///
 /// # Errors
 /// If a number is even or longer than the arithmetic goes.
@@ -53,8 +56,8 @@ pub(super) fn may_be_prime(numbers: &[&[u64]], engine: Engine) -> Result<Vec<boo
     Ok(powers.rows().map(|power| is_one(power) == 1).collect())
 }
 
-/// Whether for every base `a` in `[1, m)`, with `m - 1 = 2^s d` and an odd `d`, the powers `a^d, a^(2 d), ...,
-/// a^(2^(s - 1) d)` begin with 1 or contain -1.
+/// Whether for every base `a` in `[1, m)`, with `m - 1 = 2^s d` and an odd `d`, the powers
+/// `a^d, a^(2 d), ..., a^(2^(s - 1) d)` begin with 1 or contain -1.
 fn passes(m: &Modulus, bases: &Batch) -> bool {
     let minus_one = difference(m.as_limbs(), &[1]);
     let s = (0..m.bits()).find(|&bit| natural::bits_at(&minus_one, bit as usize, 1) == 1).unwrap_or(0);
@@ -118,9 +121,10 @@ mod tests {
     /// Numbers made so that every base up to some bound takes them for prime: random bases do not.
     #[test]
     fn pseudoprimes_to_fixed_bases_are_found_out() {
-        // Jaeschke, On strong pseudoprimes to several bases, 1993: to all primes up to 31. Arnault, Constructing Carmichael
-        // numbers which are strong pseudoprimes to several bases, 1995, made larger ones the same way: p1 (313 (p1 - 1) + 1)
-        // (353 (p1 - 1) + 1) passes every prime base below 307.
+        // Jaeschke, On strong pseudoprimes to several bases, 1993: to all primes up to 31. Arnault,
+        // Constructing Carmichael numbers which are strong pseudoprimes to several bases, 1995,
+        // made larger ones the same way: p1 (313 (p1 - 1) + 1) (353 (p1 - 1) + 1) passes every
+        // prime base below 307.
         let psi = Integer::from(3_825_123_056_546_413_051u64);
         assert!(passes_all(&psi, &[2, 3, 5, 7, 11, 13, 17, 19, 23]));
         assert_eq!(is_probably_prime(&psi.to_digits(Order::Lsf), 24, Engine::best()), Ok(false));

@@ -17,10 +17,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A Paillier private key: the prime factors of `n` and what decryption derives from them. `Debug` shows the id of the key
-/// pair only.
+/// A Paillier private key: the prime factors of `n` and what decryption derives from them. `Debug`
+/// shows the id of the key pair only.
 ///
-/// Cloning is cheap and copies no secret: clones share the numbers, which are wiped when the last of them is dropped.
+/// Cloning is cheap and copies no secret: clones share the numbers, which are wiped when the last
+/// of them is dropped.
 #[derive(Clone)]
 pub struct PrivateKey {
     public: PublicKey,
@@ -50,11 +51,13 @@ impl Memory for Subgroup {
 impl PrivateKey {
     /// A new random key whose modulus has exactly `bits` bits.
     ///
-    /// `p < q` are primes of `bits / 2` bits from the operating system's generator, their two highest bits set, found by
-    /// the crate crypto-primes (sieving, then the strengthened Baillie-PSW test) and tested once more by Miller and Rabin's
-    /// method with random bases, so that the chance of a composite one is below `2^-128`. For [`Variant::Djn`] both are 3 modulo 4 and
-    /// `gcd(p - 1, q - 1) = 2`. The time that it takes depends on the numbers that were tried and turned down, and
-    /// crypto-primes does not wipe the space that it works in; do not run it beside code that you do not trust.
+    /// `p < q` are primes of `bits / 2` bits from the operating system's generator, their two
+    /// highest bits set, found by the crate crypto-primes (sieving, then the strengthened
+    /// Baillie-PSW test) and tested once more by Miller and Rabin's method with random bases, so
+    /// that the chance of a composite one is below `2^-128`. For [`Variant::Djn`] both are 3 modulo
+    /// 4 and `gcd(p - 1, q - 1) = 2`. The time that it takes depends on the numbers that were tried
+    /// and turned down, and crypto-primes does not wipe the space that it works in; do not run it
+    /// beside code that you do not trust.
     ///
     /// ```
     /// use hearith_paillier::{Engine, Error, ErrorKind, KeyPolicy, PrivateKey, Variant, Weakness};
@@ -67,7 +70,8 @@ impl PrivateKey {
     /// ```
     ///
     /// # Errors
-    /// If the size is not even, out of range or refused by the policy, or if the random generator fails.
+    /// If the size is not even, out of range or refused by the policy, or if the random generator
+    /// fails.
     pub fn generate(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         if variant == Variant::Subgroup {
             return Self::generate_subgroup(bits, policy, engine);
@@ -76,11 +80,13 @@ impl PrivateKey {
         Self::generate_with(bits, variant, kind, policy, engine)
     }
 
-    /// As [`PrivateKey::generate`], of safe primes: `(p - 1) / 2` and `(q - 1) / 2` are prime too, as a key that is to be shared among
-    /// trustees needs them. They are rare: the search takes some hundred times as long.
+    /// As [`PrivateKey::generate`], of safe primes: `(p - 1) / 2` and `(q - 1) / 2` are prime too,
+    /// as a key that is to be shared among trustees needs them. They are rare: the search takes
+    /// some hundred times as long.
     ///
     /// # Errors
-    /// As [`PrivateKey::generate`], and [`NotForSubgroup`](crate::ErrorKind::NotForSubgroup): such a key has no safe primes.
+    /// As [`PrivateKey::generate`], and [`NotForSubgroup`](crate::ErrorKind::NotForSubgroup): such
+    /// a key has no safe primes.
     pub fn generate_safe(bits: u32, variant: Variant, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         if variant == Variant::Subgroup {
             return Err(ErrorKind::NotForSubgroup { what: "shares of trustees", instead: "standard or djn" }.into());
@@ -120,11 +126,12 @@ impl PrivateKey {
         Ok(Self::of_parts(public, Factors::new(p, q, engine)?, None))
     }
 
-    /// The key with the given primes, and with the generator `h` if it is of the DJN variant, all big-endian.
+    /// The key with the given primes, and with the generator `h` if it is of the DJN variant, all
+    /// big-endian.
     ///
     /// # Errors
-    /// If the primes are not prime, not different or not of one length, if the policy refuses a [`Weakness`], or if `h` is
-    /// not `-x^2` for a unit `x`.
+    /// If the primes are not prime, not different or not of one length, if the policy refuses a
+    /// [`Weakness`], or if `h` is not `-x^2` for a unit `x`.
     pub fn from_primes(
         p_be: &[u8],
         q_be: &[u8],
@@ -138,12 +145,14 @@ impl PrivateKey {
         Self::checked(public, p, q, None, policy)
     }
 
-    /// The subgroup key with the primes `P` and `Q`, the primes `p` and `q` that divide `P - 1` and `Q - 1`, the generator `h`, all
-    /// big-endian, and the length of the randomisers' exponents in bits.
+    /// The subgroup key with the primes `P` and `Q`, the primes `p` and `q` that divide `P - 1` and
+    /// `Q - 1`, the generator `h`, all big-endian, and the length of the randomisers' exponents in
+    /// bits.
     ///
     /// # Errors
-    /// As [`PrivateKey::from_primes`], and if `p` and `q` are not prime, not of the size that the key asks for, do not divide or
-    /// leave cofactors that are no primes, if the order of `h` is not `2 p q`, or the length does not hide.
+    /// As [`PrivateKey::from_primes`], and if `p` and `q` are not prime, not of the size that the
+    /// key asks for, do not divide or leave cofactors that are no primes, if the order of `h` is
+    /// not `2 p q`, or the length does not hide.
     pub fn from_subgroup_primes(
         primes_be: [&[u8]; 2],
         orders_be: [&[u8]; 2],
@@ -159,34 +168,37 @@ impl PrivateKey {
         Self::checked(public, p, q, Some(orders_be), policy)
     }
 
-    /// The primes of a subgroup key's subgroup, 64-bit limbs, the least significant first: those that divide `P - 1` and `Q - 1` for
-    /// its primes `P < Q`; none for other keys. They are as secret as [`PrivateKey::primes`].
+    /// The primes of a subgroup key's subgroup, 64-bit limbs, the least significant first: those
+    /// that divide `P - 1` and `Q - 1` for its primes `P < Q`; none for other keys. They are as
+    /// secret as [`PrivateKey::primes`].
     pub fn subgroup_primes(&self) -> Option<[&[u64]; 2]> {
         let orders = &self.subgroup.as_ref()?.orders;
         Some([&orders.p, &orders.q])
     }
 
-    /// The same key, decrypting ciphertexts of any origin: under a subgroup key with the exponents of other keys, which take
-    /// three to five times as long (see [`PrivateKey::decrypt_any`]). The key itself under every other variant.
+    /// The same key, decrypting ciphertexts of any origin: under a subgroup key with the exponents
+    /// of other keys, which take three to five times as long (see [`PrivateKey::decrypt_any`]). The
+    /// key itself under every other variant.
     ///
     /// All that decrypts with the result does so, devices that are loaded with it included.
     pub fn any_randomiser(&self) -> Self {
         PrivateKey { is_for_any: true, ..self.clone() }
     }
 
-    /// Whether it decrypts ciphertexts whatever their randomisers: every key but that of a subgroup, and that one after
-    /// [`PrivateKey::any_randomiser`].
+    /// Whether it decrypts ciphertexts whatever their randomisers: every key but that of a
+    /// subgroup, and that one after [`PrivateKey::any_randomiser`].
     pub fn decrypts_any_randomiser(&self) -> bool {
         self.short_decryption().is_none()
     }
 
-    /// The primes `p < q` as 64-bit limbs, least significant first: for a device that is loaded with the key. They are the
-    /// secret itself: copies must be wiped.
+    /// The primes `p < q` as 64-bit limbs, least significant first: for a device that is loaded
+    /// with the key. They are the secret itself: copies must be wiped.
     pub fn primes(&self) -> [&[u64]; 2] {
         [&self.factors.p, &self.factors.q]
     }
 
-    /// Whether both primes are safe ones: `(p - 1) / 2` and `(q - 1) / 2` are prime too. The chance of a wrong yes is below `2^-128`.
+    /// Whether both primes are safe ones: `(p - 1) / 2` and `(q - 1) / 2` are prime too. The chance
+    /// of a wrong yes is below `2^-128`.
     ///
     /// # Errors
     /// If the random generator fails.
@@ -194,7 +206,8 @@ impl PrivateKey {
         are_safe(&self.factors, self.public.engine())
     }
 
-    /// The private key of a public key, given its primes, big-endian, and of a subgroup key those of its subgroup in their order.
+    /// The private key of a public key, given its primes, big-endian, and of a subgroup key those
+    /// of its subgroup in their order.
     pub(crate) fn of_public(
         public: PublicKey,
         p_be: &[u8],
@@ -211,7 +224,8 @@ impl PrivateKey {
         Self::checked(public, p, q, orders_be, policy)
     }
 
-    /// The key with primes that are prime; how far they are apart, its subgroup and its generator are checked.
+    /// The key with primes that are prime; how far they are apart, its subgroup and its generator
+    /// are checked.
     fn checked(
         public: PublicKey,
         p: Secret,
@@ -267,9 +281,9 @@ impl PrivateKey {
         &self.comment
     }
 
-    /// Whether the operating system keeps the key's numbers out of swap space: every page that the primes and what follows
-    /// from them lie in. It may refuse, most often because a process can only lock so much (`ulimit -l`); the key works
-    /// all the same.
+    /// Whether the operating system keeps the key's numbers out of swap space: every page that the
+    /// primes and what follows from them lie in. It may refuse, most often because a process can
+    /// only lock so much (`ulimit -l`); the key works all the same.
     pub fn is_locked_in_memory(&self) -> bool {
         let subgroup = self.subgroup.as_ref().is_none_or(|subgroup| subgroup.is_locked());
         self.factors.is_locked() && self.decryption.is_locked() && subgroup
@@ -289,7 +303,8 @@ impl PrivateKey {
         Some(&subgroup.decryption)
     }
 
-    /// The same key with what decryption derives from it put in place of its own: for tests of faults.
+    /// The same key with what decryption derives from it put in place of its own: for tests of
+    /// faults.
     #[cfg(test)]
     pub(crate) fn with_decryption(&self, decryption: Decryption) -> Self {
         PrivateKey { decryption: Arc::new(Locked::new(decryption)), ..self.clone() }
@@ -310,7 +325,8 @@ impl PrivateKey {
     }
 }
 
-/// What belongs to two primes, in the order of the primes `p < q`; `first` is the one that the first of it belongs to.
+/// What belongs to two primes, in the order of the primes `p < q`; `first` is the one that the
+/// first of it belongs to.
 fn in_order<'a>(p: &[u64], first: &[u8], [one, other]: [&'a [u8]; 2]) -> [&'a [u8]; 2] {
     let is_p = natural::from_be(first, p.len()).is_some_and(|first| *first == *p);
     if is_p { [one, other] } else { [other, one] }

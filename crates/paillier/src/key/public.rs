@@ -12,11 +12,12 @@ use hearith_arith::{Batch, Engine, Exponents, FixedBase, Modulus, Square};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Primes below this are tried as factors of `n`: no key has any, since the primes of the smallest have 32 bits.
+/// Primes below this are tried as factors of `n`: no key has any, since the primes of the smallest
+/// have 32 bits.
 const TRIAL_BOUND: u32 = 1 << 16;
 
-/// A Paillier public key, ready for one engine: the modulus `n`, with `g = n + 1`, the generator `h` of a DJN or a subgroup key,
-/// and the length of a subgroup key's exponents. Cloning is cheap.
+/// A Paillier public key, ready for one engine: the modulus `n`, with `g = n + 1`, the generator
+/// `h` of a DJN or a subgroup key, and the length of a subgroup key's exponents. Cloning is cheap.
 ///
 /// Two keys are equal if they have the same `n`, `h` and length.
 #[derive(Clone)]
@@ -45,21 +46,25 @@ struct Lazy {
 }
 
 impl PublicKey {
-    /// The key with modulus `n`, and with generator `h` if it is of the DJN variant, both big-endian.
+    /// The key with modulus `n`, and with generator `h` if it is of the DJN variant, both
+    /// big-endian.
     ///
     /// # Errors
-    /// If the size is not even or out of range, if `n` is a square or has a factor below 2^16, if `h` is not a unit modulo
-    /// `n` other than 1 and -1, or if the policy refuses a weakness that shows in `n` (see [`Weakness`]). That `n` is a
-    /// product of two primes cannot be seen from outside.
+    /// If the size is not even or out of range, if `n` is a square or has a factor below 2^16, if
+    /// `h` is not a unit modulo `n` other than 1 and -1, or if the policy refuses a weakness that
+    /// shows in `n` (see [`Weakness`]). That `n` is a product of two primes cannot be seen from
+    /// outside.
     pub fn new(n_be: &[u8], h_be: Option<&[u8]>, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
         Self::read(n_be, h_be, None, policy, engine)
     }
 
-    /// The subgroup key with modulus `n` and generator `h`, big-endian, and the length of its exponents in bits.
+    /// The subgroup key with modulus `n` and generator `h`, big-endian, and the length of its
+    /// exponents in bits.
     ///
     /// # Errors
-    /// As [`PublicKey::new`], and if the key is too short or the length is not one for its size: shorter exponents would not
-    /// hide. That `h` generates a subgroup as long as the length says cannot be seen from outside.
+    /// As [`PublicKey::new`], and if the key is too short or the length is not one for its size:
+    /// shorter exponents would not hide. That `h` generates a subgroup as long as the length says
+    /// cannot be seen from outside.
     pub fn new_subgroup(
         n_be: &[u8],
         h_be: &[u8],
@@ -160,12 +165,14 @@ impl PublicKey {
         &self.0.comment
     }
 
-    /// Why the key protects nothing, as far as is known: `None` for every key that [`KeyPolicy::Secure`] takes.
+    /// Why the key protects nothing, as far as is known: `None` for every key that
+    /// [`KeyPolicy::Secure`] takes.
     pub fn weakness(&self) -> Option<Weakness> {
         self.0.weakness
     }
 
-    /// Whether a hundred steps of Fermat's method find the factors of `n`, at any size and under any policy. Takes time that depends on `n`.
+    /// Whether a hundred steps of Fermat's method find the factors of `n`, at any size and under
+    /// any policy. Takes time that depends on `n`.
     pub fn has_close_primes(&self) -> bool {
         fermat_finds_factors(&boxed(self.modulus()))
     }
@@ -194,7 +201,8 @@ impl PublicKey {
         self.0.exponent_bits
     }
 
-    /// The generator `h` of a DJN or a subgroup key, big-endian, in [`PublicKey::plaintext_bytes`] bytes.
+    /// The generator `h` of a DJN or a subgroup key, big-endian, in [`PublicKey::plaintext_bytes`]
+    /// bytes.
     pub fn generator_be(&self) -> Option<Vec<u8>> {
         Some(to_be(self.generator()?, self.plaintext_bytes()).to_vec())
     }
@@ -244,7 +252,8 @@ impl PublicKey {
         &self.0.squared
     }
 
-    /// Bits of the randomisers' exponents: of a DJN key half the bits of `n`, of a subgroup key what it says.
+    /// Bits of the randomisers' exponents: of a DJN key half the bits of `n`, of a subgroup key
+    /// what it says.
     pub(crate) fn comb_bits(&self) -> u32 {
         self.0.exponent_bits.unwrap_or(self.0.bits / 2)
     }
@@ -258,8 +267,8 @@ impl PublicKey {
         }))
     }
 
-    /// Powers of `h^n mod n^2` for exponents of [`PublicKey::comb_bits`] bits, if the key has a generator. The
-    /// table is made when it is first needed.
+    /// Powers of `h^n mod n^2` for exponents of [`PublicKey::comb_bits`] bits, if the key has a
+    /// generator. The table is made when it is first needed.
     pub(crate) fn comb(&self) -> Option<&FixedBase> {
         self.comb_of(&self.0.lazy.comb, self.comb_bits())
     }
@@ -291,9 +300,9 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The generator of a DJN or a subgroup key, as far as it can be checked from outside: `1 < h < n - 1`, a unit that is neither 1 nor -1
-/// modulo a prime (its powers would show the factor, and hide nothing modulo that prime), and `n = 1 mod 4`, which
-/// `p = q = 3 mod 4` make it.
+/// The generator of a DJN or a subgroup key, as far as it can be checked from outside:
+/// `1 < h < n - 1`, a unit that is neither 1 nor -1 modulo a prime (its powers would show the
+/// factor, and hide nothing modulo that prime), and `n = 1 mod 4`, which `p = q = 3 mod 4` make it.
 fn checked_generator(h_be: &[u8], n: &[u64]) -> Result<Vec<u64>, Error> {
     let h = from_be(h_be, n.len()).ok_or(ErrorKind::InvalidGenerator)?;
     let mut next = h.clone();

@@ -1,13 +1,15 @@
-//! Subgroup keys: primes `P = 2 p u + 1` and `Q = 2 q v + 1` with known primes `p` and `q`, and randomisers from the subgroup of
-//! order `2 p q` (Ma, Han and Lei \[MHL21\]).
+//! Subgroup keys: primes `P = 2 p u + 1` and `Q = 2 q v + 1` with known primes `p` and `q`, and
+//! randomisers from the subgroup of order `2 p q` (Ma, Han and Lei \[MHL21\]).
 //!
 //! - The cofactors `u` and `v` are primes too: no element of a small odd order is left.
-//! - `h = -y^(2 u v) mod n` has the order `2 p q` exactly, and `(h^n)^r` randomises a ciphertext, with an exponent `r` that is
-//!   [`SLACK`] bits longer than `p q`: its distance from uniform modulo the order is at most `2^-129`.
+//! - `h = -y^(2 u v) mod n` has the order `2 p q` exactly, and `(h^n)^r` randomises a ciphertext,
+//!   with an exponent `r` that is [`SLACK`] bits longer than `p q`: its distance from uniform
+//!   modulo the order is at most `2^-129`.
 //! - Decryption takes the power `2 p` modulo `P^2` instead of `P - 1`, and `2 q` modulo `Q^2`.
 //!
-//! How long `p` and `q` must be: the best known attack on the subgroup \[CJMNT11\] takes about `2^(b/2)` steps for a prime of
-//! `b` bits. The sizes of [`order_bits`] keep a margin of 16 bits of security and more beyond that of the factors of `n`.
+//! How long `p` and `q` must be: the best known attack on the subgroup \[CJMNT11\] takes about
+//! `2^(b/2)` steps for a prime of `b` bits. The sizes of [`order_bits`] keep a margin of 16 bits of
+//! security and more beyond that of the factors of `n`.
 
 use super::factors::Factors;
 use super::generate::{apart, prime};
@@ -27,8 +29,8 @@ use hearith_arith::{Batch, Engine, Exponents, Memory, Modulus};
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bits of the smallest subgroup key. Those below [`MIN_SECURE_BITS`](crate::MIN_SECURE_BITS) are for reproducing published
-/// figures.
+/// Bits of the smallest subgroup key. Those below [`MIN_SECURE_BITS`](crate::MIN_SECURE_BITS) are
+/// for reproducing published figures.
 pub const MIN_SUBGROUP_BITS: u32 = 1024;
 /// Bits of a randomiser's exponent beyond those of `p q`.
 const SLACK: u32 = 128;
@@ -55,7 +57,8 @@ pub(crate) fn exponent_range(bits: u32) -> (u32, u32) {
     (2 * order_bits(bits) + SLACK, bits / 2)
 }
 
-/// Fails unless a subgroup key may have this size and this exponent length: a short exponent would not hide.
+/// Fails unless a subgroup key may have this size and this exponent length: a short exponent would
+/// not hide.
 pub(crate) fn check_exponent(bits: u32, exponent: u32) -> Result<(), Error> {
     check_size(bits)?;
     let (least, most) = exponent_range(bits);
@@ -70,7 +73,8 @@ fn check_size(bits: u32) -> Result<(), Error> {
     if bits < MIN_SUBGROUP_BITS { Err(ErrorKind::SubgroupKeySize { bits }.into()) } else { Ok(()) }
 }
 
-/// The primes `p` and `q` of a subgroup key, in the order of the primes `P < Q` that they belong to. Wiped when dropped.
+/// The primes `p` and `q` of a subgroup key, in the order of the primes `P < Q` that they belong
+/// to. Wiped when dropped.
 pub(crate) struct Orders {
     pub(crate) p: Secret,
     pub(crate) q: Secret,
@@ -93,13 +97,15 @@ impl Orders {
         (double(&self.p), double(&self.q))
     }
 
-    /// The primes of a key that comes from outside, big-endian: `p` divides `P - 1` for `P < Q` of `factors`, likewise `q`, and
-    /// the cofactors are primes.
+    /// The primes of a key that comes from outside, big-endian: `p` divides `P - 1` for `P < Q` of
+    /// `factors`, likewise `q`, and the cofactors are primes.
     ///
-    /// That `gcd(P - 1, Q - 1) = 2` and `gcd(p q, n) = 1` follows: all four primes differ, and `p < P`.
+    /// That `gcd(P - 1, Q - 1) = 2` and `gcd(p q, n) = 1` follows: all four primes differ, and
+    /// `p < P`.
     ///
     /// # Errors
-    /// [`InvalidSubgroup`](ErrorKind::InvalidSubgroup), which says what is wrong, or if the random generator fails.
+    /// [`InvalidSubgroup`](ErrorKind::InvalidSubgroup), which says what is wrong, or if the random
+    /// generator fails.
     pub(crate) fn checked(p_be: &[u8], q_be: &[u8], factors: &Factors, engine: Engine) -> Result<Self, Error> {
         let invalid = |problem| Error::from(ErrorKind::InvalidSubgroup { problem });
         let width = limbs_of(MAX_BITS / 2);
@@ -136,7 +142,8 @@ impl Orders {
         Ok(orders)
     }
 
-    /// Whether `h` has the order `2 p q` exactly: `-h` has the order `p` modulo `P`, and `q` modulo `Q`.
+    /// Whether `h` has the order `2 p q` exactly: `-h` has the order `p` modulo `P`, and `q` modulo
+    /// `Q`.
     pub(crate) fn is_order_of(&self, h: &[u64], factors: &Factors) -> bool {
         let halves = [(factors.square_p.root(), &self.p), (factors.square_q.root(), &self.q)];
         halves.into_iter().all(|(prime, order)| {
@@ -225,7 +232,8 @@ impl Parts {
     }
 }
 
-/// A random prime of exactly `bits` bits, the two highest set, of the form `2 p u + 1` with primes `p` and `u`.
+/// A random prime of exactly `bits` bits, the two highest set, of the form `2 p u + 1` with primes
+/// `p` and `u`.
 fn half(bits: u32, key_bits: u32, engine: Engine) -> Result<Half, Error> {
     let order = prime(order_bits(key_bits), engine)?;
     loop {
@@ -235,7 +243,8 @@ fn half(bits: u32, key_bits: u32, engine: Engine) -> Result<Half, Error> {
     }
 }
 
-/// The first pair of primes `u` and `2 p u + 1` in a window from a random start on, if there is one.
+/// The first pair of primes `u` and `2 p u + 1` in a window from a random start on, if there is
+/// one.
 ///
 /// How long it takes depends on the candidates that are turned down.
 fn search(order: &[u64], bits: u32, engine: Engine) -> Result<Option<Half>, Error> {
@@ -295,7 +304,8 @@ fn is_sure(number: &[u64], engine: Engine) -> Result<bool, Error> {
     Ok(strong && is_probably_prime(number, rounds_for_random(bit_length(number)), engine)?)
 }
 
-/// An odd `u` from which on `2 p u + 1` has `bits` bits, the two highest set: a random number of that kind, divided by `2 p`.
+/// An odd `u` from which on `2 p u + 1` has `bits` bits, the two highest set: a random number of
+/// that kind, divided by `2 p`.
 fn random_start(order: &[u64], bits: u32) -> Result<Secret, Error> {
     let mut target = Secret::new(vec![0; limbs_of(bits)]);
     fill(&mut target)?;
@@ -313,7 +323,8 @@ fn random_start(order: &[u64], bits: u32) -> Result<Secret, Error> {
     Ok(resized(&start, limbs))
 }
 
-/// For the numbers `u = start + 2 k`: 1 where `u` or `2 p u + 1` has a small factor, 0 for the rest.
+/// For the numbers `u = start + 2 k`: 1 where `u` or `2 p u + 1` has a small factor, 0 for the
+/// rest.
 fn sieve(order: &[u64], start: &[u64]) -> Zeroizing<Vec<u8>> {
     let mut composite = Zeroizing::new(vec![0; WINDOW]);
     for r in odd_primes(SIEVE_BOUND) {

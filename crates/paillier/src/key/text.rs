@@ -11,11 +11,13 @@ use std::io::{self, Read};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Bytes of the longest text of a key that is read: several times those of the largest key, encrypted.
+/// Bytes of the longest text of a key that is read: several times those of the largest key,
+/// encrypted.
 pub const MAX_KEY_TEXT: usize = 1 << 16;
 
-/// A text that may be secret, wiped when dropped and kept out of swap space where the system allows. It is read into a buffer that never moves, however long it turns out
-/// to be, as the length of a pipe is not known beforehand and a buffer that grows leaves copies behind.
+/// A text that may be secret, wiped when dropped and kept out of swap space where the system
+/// allows. It is read into a buffer that never moves, however long it turns out to be, as the
+/// length of a pipe is not known beforehand and a buffer that grows leaves copies behind.
 pub struct SecretText {
     // Dropped first: wiped before it is unlocked.
     text: Zeroizing<String>,
@@ -48,8 +50,9 @@ impl SecretText {
         Ok(Self { shared, ..Self::read(file)? })
     }
 
-    /// Reads a text that may have up to `limit` bytes, where keys of other schemes are taken: their public keys are long. What is longer
-    /// than [`MAX_KEY_TEXT`] is public and not kept out of swap space.
+    /// Reads a text that may have up to `limit` bytes, where keys of other schemes are taken: their
+    /// public keys are long. What is longer than [`MAX_KEY_TEXT`] is public and not kept out of
+    /// swap space.
     ///
     /// # Errors
     /// As [`SecretText::open`], with this limit.
@@ -120,7 +123,8 @@ impl SecretText {
         self.text.lines().next().unwrap_or_default()
     }
 
-    /// Whether others than its owner may read or write the file that the text is from. Pipes and devices are not asked.
+    /// Whether others than its owner may read or write the file that the text is from. Pipes and
+    /// devices are not asked.
     pub fn is_shared(&self) -> bool {
         self.shared
     }

@@ -11,8 +11,8 @@ use std::{fmt, iter};
 /// Steps of Fermat's method that are tried on a modulus.
 const FERMAT_STEPS: usize = 100;
 
-/// Why a key protects nothing, although it encrypts and decrypts. [`KeyPolicy::Secure`](crate::KeyPolicy::Secure) refuses
-/// such keys.
+/// Why a key protects nothing, although it encrypts and decrypts.
+/// [`KeyPolicy::Secure`](crate::KeyPolicy::Secure) refuses such keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Weakness {
@@ -23,8 +23,9 @@ pub enum Weakness {
     },
     /// The modulus is prime, so that everybody knows its factors.
     PrimeModulus,
-    /// The primes are so close to each other that Fermat's method may find them: FIPS 186-5, A.1.3, asks for more than
-    /// `2^(bits/2 - 100)` between them. From the modulus alone only very close ones are seen.
+    /// The primes are so close to each other that Fermat's method may find them: FIPS 186-5, A.1.3,
+    /// asks for more than `2^(bits/2 - 100)` between them. From the modulus alone only very close
+    /// ones are seen.
     ClosePrimes,
 }
 
@@ -38,7 +39,8 @@ impl Weakness {
         }
     }
 
-    /// What is seen of a modulus without small factors, whoever looks at it. Takes time that depends on the modulus.
+    /// What is seen of a modulus without small factors, whoever looks at it. Takes time that
+    /// depends on the modulus.
     ///
     /// # Errors
     /// A square, under which decryption has no single answer.
@@ -72,7 +74,8 @@ impl fmt::Display for Weakness {
     }
 }
 
-/// Fermat's test, which nearly no composite number passes, before the one that none is known to pass.
+/// Fermat's test, which nearly no composite number passes, before the one that none is known to
+/// pass.
 fn is_prime_modulus(modulus: &Modulus, n: &BoxedUint) -> bool {
     let mut less_one = modulus.as_limbs().to_vec();
     less_one[0] &= !1;

@@ -17,7 +17,8 @@ struct Object<'a> {
     e: i32,
 }
 
-/// Every ciphertext as a JSON object of one line, with its exponent (see [`encode`](super::encode)); 0 for integers.
+/// Every ciphertext as a JSON object of one line, with its exponent (see
+/// [`encode`](super::encode)); 0 for integers.
 ///
 /// # Errors
 /// [`Lengths`](crate::ErrorKind::Lengths) if there is not one exponent a ciphertext.
@@ -30,10 +31,12 @@ pub fn export(ciphertexts: &Ciphertexts, exponents: &[i32]) -> Result<Vec<String
     Ok(ciphertexts.batch().rows().zip(exponents).map(object).collect())
 }
 
-/// The ciphertexts in a text and their exponents: one JSON object, or several one after another, or an array of them.
+/// The ciphertexts in a text and their exponents: one JSON object, or several one after another, or
+/// an array of them.
 ///
 /// # Errors
-/// If the text is not that, or if a ciphertext is 0, not below `n^2`, or shares a factor with `n`; rows count from 0.
+/// If the text is not that, or if a ciphertext is 0, not below `n^2`, or shares a factor with `n`;
+/// rows count from 0.
 pub fn import(key: &PublicKey, text: &str) -> Result<(Ciphertexts, Vec<i32>), Error> {
     let mut rows = Rows { key, numbers: Vec::new(), exponents: Vec::new() };
     let array = text.trim_start().starts_with('[');
@@ -110,7 +113,8 @@ impl<'de> DeserializeSeed<'de> for Element<'_, '_> {
 }
 
 fn json_error(error: serde_json::Error) -> Error {
-    // Ciphertexts are no secrets, but a message must stay short: the parser's quotes what it did not expect.
+    // Ciphertexts are no secrets, but a message must stay short: the parser's quotes what it did
+    // not expect.
     let problem = match error.classify() {
         serde_json::error::Category::Data => "not an object with a text 'v' and an integer 'e'",
         serde_json::error::Category::Eof => "it ends too early",

@@ -1,4 +1,5 @@
-//! python-paillier's encoding of numbers: a mantissa times a power of 16, the mantissa as a residue modulo `n`.
+//! python-paillier's encoding of numbers: a mantissa times a power of 16, the mantissa as a residue
+//! modulo `n`.
 
 use crate::ciphertexts::{check_key, check_lengths};
 use crate::encoding::Signed;
@@ -7,16 +8,16 @@ use hearith_arith::natural::{self, bits_at};
 
 /// Bits that a power of the base 16 counts for.
 const BASE_BITS: i64 = 4;
-/// Bits of a float's significand, and its least and greatest exponents: a float is below `2^(MOST + 1)` and a multiple of
-/// `2^LEAST`.
+/// Bits of a float's significand, and its least and greatest exponents: a float is below
+/// `2^(MOST + 1)` and a multiple of `2^LEAST`.
 const SIGNIFICAND_BITS: i64 = f64::MANTISSA_DIGITS as i64;
 const LEAST: i64 = -1074;
 const MOST: i64 = 1023;
 /// No number has more bits, since no key has.
 const WIDEST: i64 = 8192;
 
-/// A number as python-paillier encodes it (its class `EncodedNumber`): `mantissa * 16^exponent`. The exponent is public; it
-/// travels beside the ciphertext.
+/// A number as python-paillier encodes it (its class `EncodedNumber`): `mantissa * 16^exponent`.
+/// The exponent is public; it travels beside the ciphertext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number {
     mantissa: Signed,
@@ -29,8 +30,8 @@ impl Number {
         Number { mantissa, exponent }
     }
 
-    /// A float exactly, with the exponent that python-paillier would choose: the largest that leaves the lowest of the
-    /// significand's 53 bits an integer.
+    /// A float exactly, with the exponent that python-paillier would choose: the largest that
+    /// leaves the lowest of the significand's 53 bits an integer.
     ///
     /// ```
     /// use hearith_paillier::encoding::Signed;
@@ -63,11 +64,12 @@ impl Number {
         self.exponent
     }
 
-    /// The same number with a lower exponent, which the mantissa makes up for. Encrypted numbers add up only with equal
-    /// exponents.
+    /// The same number with a lower exponent, which the mantissa makes up for. Encrypted numbers
+    /// add up only with equal exponents.
     ///
     /// # Errors
-    /// [`Exponent`](crate::ErrorKind::Exponent) if the exponent would be higher, or so low that no key holds the number.
+    /// [`Exponent`](crate::ErrorKind::Exponent) if the exponent would be higher, or so low that no
+    /// key holds the number.
     pub fn with_exponent(&self, exponent: i32) -> Result<Self, Error> {
         let shift = BASE_BITS * (i64::from(self.exponent) - i64::from(exponent));
         let bits = i64::from(natural::bit_length(self.mantissa.magnitude()));
@@ -111,8 +113,9 @@ impl From<i128> for Number {
     }
 }
 
-/// A float that is not negative, as an integer with its highest bit the 53rd (0 for 0) times `2^lowest`; `lowest` for 0 is
-/// as if it were one half to one, which is what C's `frexp` makes of it.
+/// A float that is not negative, as an integer with its highest bit the 53rd (0 for 0) times
+/// `2^lowest`; `lowest` for 0 is as if it were one half to one, which is what C's `frexp` makes of
+/// it.
 fn significand(value: f64) -> (u64, i64) {
     if value == 0.0 {
         return (0, -SIGNIFICAND_BITS);
@@ -124,7 +127,8 @@ fn significand(value: f64) -> (u64, i64) {
     (whole << missing, lowest - missing)
 }
 
-/// `magnitude / 2^shift`, rounded to the nearest integer and to the even one of two as near; it has at most 53 bits before.
+/// `magnitude / 2^shift`, rounded to the nearest integer and to the even one of two as near; it has
+/// at most 53 bits before.
 fn rounded(magnitude: &[u64], bits: i64, shift: i64) -> u64 {
     let bit_range = |from: i64, width: i64| bits_at(magnitude, from as usize, width as u32);
     if shift <= 0 {
@@ -146,8 +150,8 @@ fn scaled(significand: u64, exponent: i64) -> f64 {
     significand as f64 * 2f64.powi(first as i32) * 2f64.powi((exponent - first) as i32)
 }
 
-/// Numbers as plaintexts, with their exponents. python-paillier holds mantissas up to `n/3`, so that the third in the
-/// middle shows overflows.
+/// Numbers as plaintexts, with their exponents. python-paillier holds mantissas up to `n/3`, so
+/// that the third in the middle shows overflows.
 ///
 /// # Errors
 /// [`OutOfRange`](crate::ErrorKind::OutOfRange) for the first number whose mantissa is larger.
@@ -160,7 +164,8 @@ pub fn encode(key: &PublicKey, numbers: &[Number]) -> Result<(Plaintexts, Vec<i3
 /// Plaintexts as numbers with the given exponents; `None` for those that have overflowed.
 ///
 /// # Errors
-/// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) if there is not one exponent a plaintext.
+/// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) if there is
+/// not one exponent a plaintext.
 pub fn decode(key: &PublicKey, plaintexts: &Plaintexts, exponents: &[i32]) -> Result<Vec<Option<Number>>, Error> {
     check_key(key.id(), plaintexts.key_id())?;
     check_lengths(plaintexts.len(), exponents.len())?;
@@ -246,7 +251,8 @@ mod tests {
     fn numbers_beyond_floats_are_told() {
         let number = |mantissa: i128, exponent| Number::new(mantissa.into(), exponent).to_f64();
         assert_eq!(number(1, 256), Err(ErrorKind::OutOfRange.into()));
-        assert_eq!(number((1 << 54) - 1, 243), Err(ErrorKind::OutOfRange.into())); // rounds up to 2^1026
+        // rounds up to 2^1026
+        assert_eq!(number((1 << 54) - 1, 243), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(number((1 << 53) - 1, 242), Ok(((1u64 << 53) - 1) as f64 * 2f64.powi(968)));
         assert_eq!(number(1, i32::MAX), Err(ErrorKind::OutOfRange.into()));
         assert_eq!(number(i128::MAX, i32::MIN), Ok(0.0));

@@ -1,11 +1,13 @@
-//! Batches of plaintexts checked against their ciphertexts, on every engine: what is right passes, what is wrong does not.
+//! Batches of plaintexts checked against their ciphertexts, on every engine: what is right passes,
+//! what is wrong does not.
 
 use crate::common::{bytes_be, ciphertexts, engines, key, modulus, plaintexts, residues, some_keys};
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Decrypt, DecryptError, ErrorKind, Plaintexts, PrivateKey, Variant};
 use rug::Integer;
 
-/// Encryptions of 0, 1, n - 1 and others, with the trivial ciphertext 1 and the largest, n^2 - 1, among them.
+/// Encryptions of 0, 1, n - 1 and others, with the trivial ciphertext 1 and the largest, n^2 - 1,
+/// among them.
 fn batch(key: &PrivateKey, count: u32) -> (Ciphertexts, Plaintexts) {
     let (public, n) = (key.public(), modulus(key.public()));
     let numbers: Vec<Integer> = (0..count).map(|row| (Integer::from(row) * &n / 7u32 + row / 7) % &n).collect();
@@ -44,7 +46,8 @@ fn right_batches_pass_and_wrong_rows_are_found() {
                 wrong(key, &ciphertexts, &replaced(key, &right, row, &((&number + difference) % &n)));
             }
         }
-        // Two rows that are wrong by the same amount in opposite directions: a plain sum would not tell.
+        // Two rows that are wrong by the same amount in opposite directions: a plain sum would not
+        // tell.
         let numbers = residues(&right);
         let up = replaced(key, &right, 5, &(Integer::from(&numbers[5] + 1u32) % &n));
         wrong(key, &ciphertexts, &replaced(key, &up, 6, &((Integer::from(&numbers[6] - 1u32) + &n) % &n)));

@@ -5,7 +5,8 @@ use hearith_paillier::forbid_core_dumps;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, dumpable_behavior, getrlimit, setrlimit};
 use std::process::Command;
 
-/// Set in the child processes in which these tests run their part: what they change lasts as long as the process.
+/// Set in the child processes in which these tests run their part: what they change lasts as long
+/// as the process.
 const CHILD: &str = "HEARITH_TEST_CHILD";
 
 /// Runs `work` in a process of its own that does nothing else.

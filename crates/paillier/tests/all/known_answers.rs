@@ -1,4 +1,5 @@
-//! Answers computed with GMP by the textbook formulas and confirmed by python-paillier (`vectors/generate.py`).
+//! Answers computed with GMP by the textbook formulas and confirmed by python-paillier
+//! (`vectors/generate.py`).
 
 use crate::common::{ciphertexts, engines, integers, modulus, plaintexts, residues, vectors};
 use hearith_paillier::Variant;

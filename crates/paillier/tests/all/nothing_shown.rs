@@ -1,5 +1,5 @@
-//! No `Debug` and no error shows a plaintext, a scalar or a key: everything is fed with numbers that are then looked for in
-//! all that can be printed.
+//! No `Debug` and no error shows a plaintext, a scalar or a key: everything is fed with numbers
+//! that are then looked for in all that can be printed.
 
 use crate::common::{key, some_keys};
 use hearith_arith::{Engine, Factor, Modulus};

@@ -1,7 +1,7 @@
 //! Exchange with python-paillier itself, both ways: keys, ciphertexts, encoded numbers.
 //!
-//! `make test` sets the Python environment up; `HEARITH_PHE_PYTHON` names the interpreter of another one, which must have
-//! `phe[cli]` and `gmpy2`.
+//! `make test` sets the Python environment up; `HEARITH_PHE_PYTHON` names the interpreter of
+//! another one, which must have `phe[cli]` and `gmpy2`.
 
 use crate::common::{self, engines, key, plaintexts, residues, some_keys};
 use hearith_paillier::encoding::Signed;
@@ -99,7 +99,8 @@ fn keys_of_pheutil_are_read_and_written_back() {
     }
 }
 
-/// A whole session of `pheutil` with keys and ciphertexts of ours; DJN keys are keys like any other to it.
+/// A whole session of `pheutil` with keys and ciphertexts of ours; DJN keys are keys like any other
+/// to it.
 #[test]
 fn pheutil_works_with_our_keys_and_ciphertexts() {
     // The first two are one of each variant; their engine makes no difference to files.

@@ -152,7 +152,8 @@ proptest! {
     }
 }
 
-/// Every size up to 8192 bits works; the sizes chosen lie on, just above and just below limbs of 64 and 52 bits.
+/// Every size up to 8192 bits works; the sizes chosen lie on, just above and just below limbs of 64
+/// and 52 bits.
 #[test]
 fn keys_of_all_sizes_work() {
     for engine in engines() {
@@ -175,7 +176,8 @@ fn keys_of_all_sizes_work() {
     }
 }
 
-/// The owner's randomisers are n-th residues: their order divides lambda, and all classes modulo both primes occur.
+/// The owner's randomisers are n-th residues: their order divides lambda, and all classes modulo
+/// both primes occur.
 #[test]
 fn owner_randomisers_are_residues() {
     for engine in engines() {

@@ -12,8 +12,8 @@ fn unpacked(key: &PrivateKey, layout: SlotLayout, c: &Ciphertexts, additions: &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Sums of rows whose values are the extremes of the range or anything between, in as many slots as fit, up to the very
-    /// number of additions that the layout is for.
+    /// Sums of rows whose values are the extremes of the range or anything between, in as many
+    /// slots as fit, up to the very number of additions that the layout is for.
     #[test]
     fn sums_of_packed_rows(
         range in prop_oneof![1u128..4, any::<u64>().prop_map(u128::from), any::<u128>().prop_map(|range| range >> 2)],
@@ -52,7 +52,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Sums of any number of rows: the right numbers within the headroom, none beyond it, whatever the plaintext looks like.
+    /// Sums of any number of rows: the right numbers within the headroom, none beyond it, whatever
+    /// the plaintext looks like.
     #[test]
     fn sums_of_more_rows_than_the_layout_is_for_have_no_numbers(
         range in prop_oneof![1u128..4, 1000u128..1050, any::<u64>().prop_map(u128::from)],
@@ -73,7 +74,8 @@ proptest! {
     }
 }
 
-/// The case that was reported: a layout for one row, and the sum of two that fits all slots together.
+/// The case that was reported: a layout for one row, and the sum of two that fits all slots
+/// together.
 #[test]
 fn a_layout_for_one_row_gives_no_sum_of_two() {
     for key in some_keys() {
@@ -87,7 +89,8 @@ fn a_layout_for_one_row_gives_no_sum_of_two() {
     }
 }
 
-/// The worst carries: all slots at minus the largest sum, so that every slot borrows, and all at plus.
+/// The worst carries: all slots at minus the largest sum, so that every slot borrows, and all at
+/// plus.
 #[test]
 fn full_headroom_in_every_slot() {
     let additions = 1u64 << 32;

@@ -1,5 +1,5 @@
-//! Subgroup keys beside an independent script with GMP (tests/vectors/generate_subgroup.py): decryption with short exponents,
-//! foreign rows, and keys that are not what they must be.
+//! Subgroup keys beside an independent script with GMP (tests/vectors/generate_subgroup.py):
+//! decryption with short exponents, foreign rows, and keys that are not what they must be.
 
 use std::sync::LazyLock;
 
@@ -142,7 +142,8 @@ impl Rows for PublicKey {
     }
 }
 
-/// A row that is foreign modulo one of the primes only, and one that shares a factor: the same error.
+/// A row that is foreign modulo one of the primes only, and one that shares a factor: the same
+/// error.
 #[test]
 fn rows_that_are_wrong_in_one_half_say_no_more() {
     for engine in engines() {
@@ -178,7 +179,8 @@ fn textbook(numbers: &Numbers, c: &Integer) -> Integer {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Encryptions, sums, products and other randomisers: the textbook's decryption agrees, and their randomisers are of the subgroup.
+    /// Encryptions, sums, products and other randomisers: the textbook's decryption agrees, and
+    /// their randomisers are of the subgroup.
     #[test]
     fn everything_computed_is_what_it_should_be(
         values in prop::collection::vec(-1_000_000_i128..1_000_000, 1..9),
@@ -225,7 +227,8 @@ fn new_keys_work_and_survive() {
     }
 }
 
-/// Readers that know nothing of subgroups must not take the key: its modulus alone would encrypt with foreign randomisers.
+/// Readers that know nothing of subgroups must not take the key: its modulus alone would encrypt
+/// with foreign randomisers.
 #[test]
 fn the_algorithm_is_one_that_others_refuse() {
     let key = VECTORS[0].key(Engine::best());
@@ -315,7 +318,8 @@ fn private_keys_of_every_wrong_kind_are_rejected() {
     ] {
         assert_eq!(with(&|numbers| numbers.h = h.clone()), generator, "{h:x}");
     }
-    // 1 or -1 modulo one prime: refused as of the public key, since the neighbours share a factor with n.
+    // 1 or -1 modulo one prime: refused as of the public key, since the neighbours share a factor
+    // with n.
     for at in 0..2 {
         let power = g.clone().pow_mod(&good.orders[at], &n).unwrap();
         assert_eq!(with(&|numbers| numbers.h = minus(power.clone())), generator, "order {at} alone");

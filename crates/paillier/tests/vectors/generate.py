@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the known answers in vectors.json: keys, encryptions, decryptions and sums, computed with gmpy2 by the textbook
-formulas and confirmed by python-paillier. Independent of Hearith.
+"""Writes the known answers in vectors.json: keys, encryptions, decryptions and sums, computed with
+gmpy2 by the textbook formulas and confirmed by python-paillier. Independent of Hearith.
 
     pip install phe==1.5.0 gmpy2 && python3 generate.py > vectors.json
 """
@@ -24,7 +24,9 @@ def primes_from(start, step):
 
 
 def random_prime(bits, remainder=None):
-    """A prime of exactly `bits` bits, the two highest set, so that a product of two has `2 * bits` bits."""
+    """A prime of exactly `bits` bits, the two highest set, so that a product of two has `2 * bits`
+    bits.
+    """
     while True:
         start = mpz(RANDOM.getrandbits(bits)) | (mpz(3) << (bits - 2))
         prime = next_prime(start)
@@ -37,7 +39,9 @@ def random_key(bits):
 
 
 def least_key(bits):
-    """The two least primes of half the bits whose product still has all bits: `n` is just above a power of two."""
+    """The two least primes of half the bits whose product still has all bits: `n` is just above a
+    power of two.
+    """
     primes = primes_from(isqrt(mpz(1) << (bits - 1)) + 1, 1)
     return "least", next(primes), next(primes)
 
@@ -112,7 +116,9 @@ def vector(kind, p, q):
 
 
 def djn_vector(bits):
-    """A key of the variant of Damgard, Jurik and Nielsen, with powers of `h^n` for exponents of half the bits."""
+    """A key of the variant of Damgard, Jurik and Nielsen, with powers of `h^n` for exponents of
+    half the bits.
+    """
     while True:
         p, q = random_prime(bits // 2, 3), random_prime(bits // 2, 3)
         if p != q and gcd(p - 1, q - 1) == 2:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the known answers in subgroup.json: subgroup keys (Ma, Han and Lei, ACSAC 2021), ciphertexts and their plaintexts, computed
-with gmpy2 by the textbook formulas. Independent of Hearith.
+"""Writes the known answers in subgroup.json: subgroup keys (Ma, Han and Lei, ACSAC 2021),
+ciphertexts and their plaintexts, computed with gmpy2 by the textbook formulas. Independent of
+Hearith.
 
     pip install gmpy2 && python3 generate_subgroup.py > subgroup.json
 """

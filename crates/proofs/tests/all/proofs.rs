@@ -75,7 +75,8 @@ fn members_of_sets_are_proved_on_every_engine() {
     }
 }
 
-/// An answer and its negative make the same equation true, after squaring: only the lesser one is made and taken.
+/// An answer and its negative make the same equation true, after squaring: only the lesser one is
+/// made and taken.
 #[test]
 fn of_an_answer_and_its_negative_one_is_taken() {
     let votes = Votes::new(&[0, 1, 1, 0, 1, 0, 0, 1]);
@@ -216,7 +217,8 @@ fn there_is_one_way_to_write_a_proof() {
         at(membership::Proofs::from_be_bytes(votes.key, Form::Openings, 0, &[]).map(|_| ())).0,
         ErrorKind::BadSet
     );
-    // A commitment that is no unit: a multiple of a prime factor, which only the key's owner can make.
+    // A commitment that is no unit: a multiple of a prime factor, which only the key's owner can
+    // make.
     let p = rug::Integer::from_digits(private().primes()[0], rug::integer::Order::Lsf)
         .to_digits::<u8>(rug::integer::Order::Msf);
     let mut changed = bytes.clone();
@@ -295,7 +297,8 @@ fn residues_are_proved_and_nothing_else() {
     );
 }
 
-/// Who knows a factor `p` can have every number divisible by it: 0 = 0 modulo `p^2` whatever the exponents, and a true proof modulo `q^2`.
+/// Who knows a factor `p` can have every number divisible by it: 0 = 0 modulo `p^2` whatever the
+/// exponents, and a true proof modulo `q^2`.
 #[test]
 fn numbers_that_share_a_factor_are_found_in_a_batch() {
     let (key, rows, bad) = (private().public(), 40, 29);
@@ -308,7 +311,8 @@ fn numbers_that_share_a_factor_are_found_in_a_batch() {
         let digits = number.to_digits::<u8>(Order::Msf);
         [vec![0; width - digits.len()], digits].concat()
     };
-    // p (p^-1 mod q) is 0 modulo p and 1 modulo q; its square likewise modulo p^2, and the same to q^2.
+    // p (p^-1 mod q) is 0 modulo p and 1 modulo q; its square likewise modulo p^2, and the same to
+    // q^2.
     let q = n.clone() / &p;
     let kill = |p: Integer, q: &Integer| p.clone() * p.invert(q).unwrap();
     let squared = n.clone().square();
@@ -408,7 +412,8 @@ mod blum {
         (found.clone().square() - y).is_divisible(p).then_some(found)
     }
 
-    /// What the best of provers shows for a product of these primes, and how many of the numbers that are asked for have a root.
+    /// What the best of provers shows for a product of these primes, and how many of the numbers
+    /// that are asked for have a root.
     fn best_proof(primes: &[Integer]) -> (PublicKey, Openings, usize) {
         let n = primes.iter().fold(Integer::from(1), |product, prime| product * prime);
         let width = n.significant_digits::<u8>();

@@ -1,7 +1,7 @@
 """Add up private numbers without seeing them.
 
-Numbers are encrypted with a public key; anybody can add the ciphertexts up, or weigh them with plain numbers; only the owner of the
-private key can decrypt the results.
+Numbers are encrypted with a public key; anybody can add the ciphertexts up, or weigh them with
+plain numbers; only the owner of the private key can decrypt the results.
 
 >>> import hearith as he, numpy as np
 >>> public, private = he.generate_keypair(512, insecure=True)  # 3072 bits where it matters
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from hearith.sharing import KeyShare, Shares, Verification, generate_shared_key
     from hearith.signing import sign_table, verify_table
 
-#: What needs NumPy or Arrow, by the modules that have it: loaded when it is first asked for, since `hearith.phe` needs neither.
+#: What needs NumPy or Arrow, by the modules that have it: loaded when it is first asked for, since
+#: `hearith.phe` needs neither.
 _LATER = {
     "hearith._rows": ("concatenate",),
     "hearith.array": ("EncryptedArray",),
@@ -89,7 +90,8 @@ def _connect_pandas() -> None:
     import_module("hearith.arrow").EncryptedType.pandas_type = _pandas_type
 
 
-# Arrow has to know the extension type before it meets one, in a file or a message: from its own import on.
+# Arrow has to know the extension type before it meets one, in a file or a message: from its own
+# import on.
 after_import("hearith.arrow", _connect_pandas)
 after_import("pyarrow", lambda: import_module("hearith.arrow"))
 

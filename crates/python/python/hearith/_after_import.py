@@ -1,4 +1,6 @@
-"""Something that is to be done as soon as somebody has imported a module, and not at all if nobody does."""
+"""Something that is to be done as soon as somebody has imported a module, and not at all if nobody
+does.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def after_import(name: str, act: Callable[[], object]) -> None:
 
 
 class _Watch:
-    """A finder that asks the others for the module and has what they find act once it is executed."""
+    """A finder that asks the others for the module and has what they find act once it is
+    executed.
+    """
 
     def __init__(self, name: str, act: Callable[[], object]) -> None:
         self._name, self._act = name, act

@@ -1,4 +1,6 @@
-"""Whole numbers among arguments, checked before they reach Rust, whose own refusals name no argument."""
+"""Whole numbers among arguments, checked before they reach Rust, whose own refusals name no
+argument.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def whole(name: str, value: Any, least: int, most: int = MOST, *, error: type[He
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether another object than Python's integer counts as a whole number: only to tell that is NumPy loaded."""
+    """Whether another object than Python's integer counts as a whole number: only to tell that is
+    NumPy loaded.
+    """
     import numpy as np
 
     from hearith._operands import is_missing

@@ -1,6 +1,8 @@
-"""Arithmetic on encrypted numbers, row by row: which operands go together, what the result is bounded by, and the batches in Rust.
+"""Arithmetic on encrypted numbers, row by row: which operands go together, what the result is
+bounded by, and the batches in Rust.
 
-Encodings are public. Operands of different ones move to the coarsest that holds both exactly, by multiples with whole numbers.
+Encodings are public. Operands of different ones move to the coarsest that holds both exactly, by
+multiples with whole numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def subtracted(left: Encrypted, right: Encrypted, progress: bool) -> Encrypted:
 
 
 def added_plain(left: Encrypted, numbers: Numbers, progress: bool, negative: bool = False) -> Encrypted:
-    """Sums of encrypted and plain numbers, or differences; the result has all digits that the plain ones have."""
+    """Sums of encrypted and plain numbers, or differences; the result has all digits that the plain
+    ones have.
+    """
     found, shape = plain(by_position(numbers))
     with placed(shape):
         encoding = left.encoding.common(factor_encoding(found, left.encoding))
@@ -85,7 +89,9 @@ def multiplied(
 
 
 def divided(left: Encrypted, divisors: Numbers) -> Encrypted:
-    """Quotients by plain numbers: the same ciphertexts or multiples of them, divided when they are decrypted."""
+    """Quotients by plain numbers: the same ciphertexts or multiples of them, divided when they are
+    decrypted.
+    """
     found, shape = plain(by_position(divisors))
     with placed(shape):
         factors, common = reciprocals(found, left.bits)
@@ -129,7 +135,8 @@ def moved(numbers: Encrypted, finer: Encoding, what: str = "the result") -> Encr
 
 
 def aligned(parts: Sequence[Encrypted], others: Sequence[Encoding] = ()) -> list[Encrypted]:
-    """The numbers of several arrays on the coarsest encoding that holds all of them, and those of other encodings, exactly.
+    """The numbers of several arrays on the coarsest encoding that holds all of them, and those of
+    other encodings, exactly.
 
     Raises:
         KeyMismatchError: they are under different keys.

@@ -42,7 +42,9 @@ def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
 
 
 def blocks(rows: int, size: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of `size` rows, and of fewer in the end; with `progress` a bar is shown."""
+    """Consecutive ranges of `size` rows, and of fewer in the end; with `progress` a bar is
+    shown.
+    """
     bar = _bar(rows, what) if progress else None
     try:
         for start in range(0, rows, size):
@@ -57,7 +59,9 @@ def blocks(rows: int, size: int, progress: bool, what: str) -> Iterator[tuple[in
 
 @contextmanager
 def rows_from(start: int) -> Iterator[None]:
-    """Errors within name the row of the whole, not that of the piece, which begins at row `start`."""
+    """Errors within name the row of the whole, not that of the piece, which begins at row
+    `start`.
+    """
     try:
         yield
     except HearithError as error:
@@ -69,7 +73,8 @@ def joined(
     rows: int, piece: Callable[[int, int], Ciphertexts], progress: bool = False, what: str = "computing"
 ) -> Ciphertexts:
     """The ciphertexts of all pieces one after another; one call of `piece` at least."""
-    # Each piece goes to its place at once: pieces kept up to the end would take as much again as the result.
+    # Each piece goes to its place at once: pieces kept up to the end would take as much again as
+    # the result.
     gathering, found = None, None
     for start, stop in pieces(rows, progress, what):
         with rows_from(start):

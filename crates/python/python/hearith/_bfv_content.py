@@ -1,4 +1,6 @@
-"""What vectors that are encrypted whole and their totals have in common: a key, what their numbers stand for and how large they can be."""
+"""What vectors that are encrypted whole and their totals have in common: a key, what their numbers
+stand for and how large they can be.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ShapeE
 
 Rows = TypeVar("Rows", BfvVector, BfvTotals)
 
-#: The public keys that this process has loaded, by identity: of two equal ones either may be dropped first.
+#: The public keys that this process has loaded, by identity: of two equal ones either may be
+#: dropped first.
 _KEYS: WeakValueDictionary[int, BfvPublicKey] = WeakValueDictionary()
 
 
@@ -32,7 +35,8 @@ def note(key: BfvPublicKey) -> BfvPublicKey:
 class Content(Unseen, ABC, Generic[Rows]):
     """Encrypted numbers. Nothing changes them; operations make others.
 
-    After unpickling, the key is looked for and the ciphertexts are checked when they are first needed.
+    After unpickling, the key is looked for and the ciphertexts are checked when they are first
+    needed.
     """
 
     __slots__ = ("_key", "_rows", "bits", "bound", "encoding", "key_id", "shape")
@@ -97,7 +101,9 @@ class Content(Unseen, ABC, Generic[Rows]):
         return len(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The ciphertexts one after another, each behind its length in four bytes, little end first."""
+        """The ciphertexts one after another, each behind its length in four bytes, little end
+        first.
+        """
         return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
 
     @classmethod
@@ -110,8 +116,8 @@ class Content(Unseen, ABC, Generic[Rows]):
         exponent: int | None = None,
         range: Number | None = None,
     ) -> Self:
-        """Ciphertexts under a public key from their bytes; `range` bounds the numbers they hold (by default 2^63 - 1 units, or what there
-        is room for).
+        """Ciphertexts under a public key from their bytes; `range` bounds the numbers they hold (by
+        default 2^63 - 1 units, or what there is room for).
 
         Raises:
             CiphertextError: they are none.

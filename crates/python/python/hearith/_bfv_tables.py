@@ -17,7 +17,9 @@ from hearith.errors import NumberError, ShapeError, TableError
 
 
 class LatticeTotals:
-    """Running totals of the encrypted columns of tables of one shape, by groups; after an error they are gone."""
+    """Running totals of the encrypted columns of tables of one shape, by groups; after an error
+    they are gone.
+    """
 
     def __init__(
         self,
@@ -51,7 +53,9 @@ class LatticeTotals:
         self._totals.end()
 
     def finish(self, *, min_rows: int = 0) -> pa.Table:
-        """The totals, one row a group in ascending order of the group columns; `withheld` says what was left out."""
+        """The totals, one row a group in ascending order of the group columns; `withheld` says what
+        was left out.
+        """
         return pa.Table.from_batches([self._totals.finish(min_rows=whole("min_rows", min_rows, 0))])
 
     @property
@@ -117,7 +121,9 @@ def decrypt_columns(key: _native.BfvPrivateKey, table: Any, *, progress: bool = 
 def _batches(
     table: pa.Table, slots: int, progress: bool, what: str, *, chunks: int = 16
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows in record batches of whole chunks, each with the number of its first row; at least one."""
+    """The rows in record batches of whole chunks, each with the number of its first row; at least
+    one.
+    """
     for start, stop in blocks(table.num_rows, slots * chunks, progress, what):
         yield start, table.slice(start, stop - start).combine_chunks().to_batches()[0]
     if table.num_rows == 0:

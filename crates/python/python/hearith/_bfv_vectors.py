@@ -1,4 +1,6 @@
-"""Vectors that a lattice scheme encrypts whole, and encrypted sums of their numbers: `hearith.bfv` makes and decrypts them."""
+"""Vectors that a lattice scheme encrypts whole, and encrypted sums of their numbers: `hearith.bfv`
+makes and decrypts them.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,16 @@ from hearith.errors import NumberError, ShapeError
 class EncryptedVector(Content[BfvVector]):
     """Encrypted numbers, thousands a ciphertext, which are computed with all at once.
 
-    `+` and `-` take other vectors of as many numbers, plain numbers and plain arrays; `*` a plain number. A product with a plain
-    array waits for its sum: `(v * mask).sum()`, `v @ weights`. Sums come as `EncryptedTotals`. A number alone cannot be taken out.
+    `+` and `-` take other vectors of as many numbers, plain numbers and plain arrays; `*` a plain
+    number. A product with a plain array waits for its sum: `(v * mask).sum()`, `v @ weights`. Sums
+    come as `EncryptedTotals`. A number alone cannot be taken out.
 
-    The vector knows how large its numbers can be (`bound`) and how many bits there are for them (`bits`). Where a result could outgrow
-    them, or noise make it wrong, the operation raises `RangeError`.
+    The vector knows how large its numbers can be (`bound`) and how many bits there are for them
+    (`bits`). Where a result could outgrow them, or noise make it wrong, the operation raises
+    `RangeError`.
 
-    The key's owner sees of a sum (`sum`, `sum_by`, `@`) the number alone. Of sums of vectors, the noise says how they came about:
-    `rerandomise()` before handing on what must hide it.
+    The key's owner sees of a sum (`sum`, `sum_by`, `@`) the number alone. Of sums of vectors, the
+    noise says how they came about: `rerandomise()` before handing on what must hide it.
 
     >>> import hearith as he, numpy as np
     >>> public, private = he.generate_keypair(scheme="bfv")
@@ -93,7 +97,8 @@ class EncryptedVector(Content[BfvVector]):
         return Weighted(self, None).sum(where=where)
 
     def sum_by(self, labels: Any, *, where: Any = None) -> tuple[npt.NDArray[Any], EncryptedTotals]:
-        """The distinct labels in ascending order and the sum of each one's numbers, or of those for which `where` says true.
+        """The distinct labels in ascending order and the sum of each one's numbers, or of those for
+        which `where` says true.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(scheme="bfv")
@@ -104,8 +109,8 @@ class EncryptedVector(Content[BfvVector]):
         return Weighted(self, None).sum_by(labels, where=where)
 
     def rerandomise(self) -> EncryptedVector:
-        """The same numbers, so that whoever decrypts them sees nothing of how they were computed, and nobody else can link them to what
-        went in.
+        """The same numbers, so that whoever decrypts them sees nothing of how they were computed,
+        and nobody else can link them to what went in.
 
         Raises:
             RangeError: so many were added that noise leaves no room for it.
@@ -155,7 +160,9 @@ class Weighted:
         return self._sums(np.zeros(self._vector.size, dtype=np.int64), 1, where, ())
 
     def sum_by(self, labels: Any, *, where: Any = None) -> tuple[npt.NDArray[Any], EncryptedTotals]:
-        """The distinct labels in ascending order and the sum of each one's products, or of those for which `where` says true."""
+        """The distinct labels in ascending order and the sum of each one's products, or of those
+        for which `where` says true.
+        """
         array = present(labels)
         if array.shape != self._vector.shape:
             raise ShapeError(f"{array.shape} labels for a vector of {self._vector.size}", kind="lengths")
@@ -179,7 +186,10 @@ class Weighted:
 
 
 class EncryptedTotals(Content[BfvTotals]):
-    """Encrypted sums, each on its own: a single one (`shape == ()`) or several. `+` adds those of other vectors."""
+    """Encrypted sums, each on its own: a single one (`shape == ()`) or several.
+
+    `+` adds those of other vectors.
+    """
 
     __slots__ = ()
     __array_ufunc__ = None

@@ -1,4 +1,6 @@
-"""Plain factors and weights of vectors that are encrypted whole, and the room that their products have."""
+"""Plain factors and weights of vectors that are encrypted whole, and the room that their products
+have.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def heaviest(places: npt.NDArray[np.int64], weights: npt.NDArray[np.int64] | Non
 
 
 def check_room(bound: int, bits: int) -> None:
-    """Raises `RangeError` if numbers of this magnitude need more than `bits` bits with their sign."""
+    """Raises `RangeError` if numbers of this magnitude need more than `bits` bits with their
+    sign.
+    """
     if bound >> (bits - 1):
         text = f"the result could need {bound.bit_length() + 1} bits, and there are {bits}"
         raise RangeError(f"{text}: encrypt with a larger range= or max_additions=", kind="headroom")

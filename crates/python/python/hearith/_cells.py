@@ -1,4 +1,6 @@
-"""Encrypted columns with nulls: the numbers that are there as an encrypted array, and which rows have one."""
+"""Encrypted columns with nulls: the numbers that are there as an encrypted array, and which rows
+have one.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ Present = npt.NDArray[np.bool_]
 
 
 class Cells:
-    """The numbers of a column, row by row; what is null in an operand is null in a result, as in SQL."""
+    """The numbers of a column, row by row; what is null in an operand is null in a result, as in
+    SQL.
+    """
 
     __slots__ = ("numbers", "present")
 
@@ -31,7 +35,8 @@ class Cells:
 
     @classmethod
     def of(cls, key: ComputingKey, column: Any, additions: int | None = None) -> Cells:
-        """The cells of a column of the extension type; `additions` is the most that any of its ciphertexts holds, where that is known.
+        """The cells of a column of the extension type; `additions` is the most that any of its
+        ciphertexts holds, where that is known.
 
         Raises:
             KeyMismatchError: it is encrypted under another key.
@@ -58,7 +63,10 @@ class Cells:
         return self._with_plain(factors, lambda numbers, plain: numbers.multiply(plain, progress=progress))
 
     def plus(self, other: Any, progress: bool = False) -> Cells:
-        """Sums with other cells, a plain number, or row by row a plain column. The sum has the digits of whichever has more."""
+        """Sums with other cells, a plain number, or row by row a plain column.
+
+        The sum has the digits of whichever has more.
+        """
         if isinstance(other, Cells):
             check_rows(len(self.present), len(other.present))
             both = self.present & other.present
@@ -91,7 +99,9 @@ class Cells:
         return self if np.array_equal(rows, self.present) else Cells(self.numbers[rows[self.present]], rows)
 
     def _with_plain(self, plain: Any, operation: Callable[[EncryptedArray, Any], EncryptedArray]) -> Cells:
-        """What an operation makes of the rows that have both a number and a plain one; errors name the row of the column."""
+        """What an operation makes of the rows that have both a number and a plain one; errors name
+        the row of the column.
+        """
         if np.ndim(plain) == 0 and not isinstance(plain, pa.ChunkedArray | pa.Array):
             check_decimals([plain])
             return Cells(operation(self.numbers, plain), self.present)
@@ -112,7 +122,8 @@ class Cells:
                 _joined(plain) if isinstance(plain, pa.ChunkedArray | pa.Array) else pa.array(plain, from_pandas=True)
             )
         except (pa.ArrowException, OverflowError):
-            # Arrow has no type for fractions and very long integers; it would show what it does not understand.
+            # Arrow has no type for fractions and very long integers; it would show what it does not
+            # understand.
             every = list(plain)
             check_rows(len(self.present), len(every))
             return self, [every[row] for row in np.flatnonzero(self.present)]
@@ -145,7 +156,8 @@ def _joined(column: Any) -> Any:
 
 
 def _alike(left: EncryptedArray, right: EncryptedArray) -> tuple[EncryptedArray, EncryptedArray]:
-    """Two arrays that add up in a column, which has no divisor as a power of ten and one of sixteen would take.
+    """Two arrays that add up in a column, which has no divisor as a power of ten and one of sixteen
+    would take.
 
     Raises:
         ScaleError: they do not.

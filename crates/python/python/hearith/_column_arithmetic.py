@@ -1,5 +1,6 @@
-"""Arithmetic on the encrypted columns of tables, without the private key. `PublicKey.multiply_column`, `add_columns` and `mean_columns`
-are what people call."""
+"""Arithmetic on the encrypted columns of tables, without the private key.
+
+`PublicKey.multiply_column`, `add_columns` and `mean_columns` are what people call."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def mean_columns(
 
 
 def means(decrypted: pa.Table) -> pa.Table:
-    """The decrypted totals of `mean_columns` with the mean in place of each sum, as the float that is nearest; of no values it is null."""
+    """The decrypted totals of `mean_columns` with the mean in place of each sum, as the float that
+    is nearest; of no values it is null.
+    """
     for name in decrypted.column_names:
         if name + COUNT in decrypted.column_names:
             sums, counts = decrypted.column(name).to_pylist(), decrypted.column(name + COUNT).to_pylist()
@@ -88,7 +91,8 @@ def cells(key: ComputingKey, table: pa.Table, name: str) -> Cells:
     """The cells of a column, bounded by the additions that its companion counts.
 
     Raises:
-        TableError: there is no such column, it is not encrypted, packed, or its companion is missing.
+        TableError: there is no such column, it is not encrypted, packed, or its companion is
+            missing.
     """
     column = _column(table, name)
     companions = _descriptions.companions(_descriptions.entries(table.schema.field(name)))
@@ -119,7 +123,9 @@ def _column(table: pa.Table, name: str) -> Any:
 
 
 def _stored(table: pa.Table, source: str, into: str, result: Cells) -> pa.Table:
-    """The table with a result under its name: in place of the column that it was made of, or as a new one."""
+    """The table with a result under its name: in place of the column that it was made of, or as a
+    new one.
+    """
     if into != source:
         if into in table.column_names:
             raise TableError("there is a column of this name already", column=into, kind="duplicate_column")
@@ -131,7 +137,9 @@ def _stored(table: pa.Table, source: str, into: str, result: Cells) -> pa.Table:
 
 
 def _counted_once(key: ComputingKey, table: pa.Table) -> pa.Table:
-    """The table with every value counted as one addition, so that the additions of its totals are how many values there are."""
+    """The table with every value counted as one addition, so that the additions of its totals are
+    how many values there are.
+    """
     for field in list(table.schema):
         companions = _descriptions.companions(_descriptions.entries(field))
         if companions and max(_most(table, one) for one in companions) > 1:

@@ -1,7 +1,8 @@
 """Companions for columns that have none: what an encrypted array becomes when it stands in a table.
 
-Beside every encrypted column of a table stands how many numbers were added into each ciphertext. Columns that arithmetic made know the
-bound of what they hold, additions included, so each of their numbers counts as one.
+Beside every encrypted column of a table stands how many numbers were added into each ciphertext.
+Columns that arithmetic made know the bound of what they hold, additions included, so each of their
+numbers counts as one.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from hearith.errors import RangeError, TableError
 
 #: Most bits of the largest number of a column.
 MOST_BITS = 127
-#: Additions that a column has headroom for unless its key has less: as many as columns have that are encrypted.
+#: Additions that a column has headroom for unless its key has less: as many as columns have that
+#: are encrypted.
 _MOST_ADDITIONS = 32
 
 
 def completed(table: pa.Table) -> pa.Table:
-    """The table with a companion beside each column of an encrypted array; one of that name is replaced."""
+    """The table with a companion beside each column of an encrypted array; one of that name is
+    replaced.
+    """
     for field in table.schema:
         if isinstance(field.type, EncryptedType) and not field.type.description.columns:
             table = placed(table, field.name, table.column(field.name))
@@ -30,10 +34,12 @@ def completed(table: pa.Table) -> pa.Table:
 
 
 def placed(table: pa.Table, name: str, column: Any) -> pa.Table:
-    """The table with a column of an encrypted array and its companion, in place of the one of that name, or in the end.
+    """The table with a column of an encrypted array and its companion, in place of the one of that
+    name, or in the end.
 
     Raises:
-        RangeError: the column's numbers may be larger than those of a table, or the key has no room to add any up.
+        RangeError: the column's numbers may be larger than those of a table, or the key has no room
+            to add any up.
         TableError: the companion's name is that of another column.
     """
     companion = name + _descriptions.COUNTING

@@ -1,5 +1,5 @@
-"""What computing with ciphertexts needs of a public key, and the keys that this process has loaded, so that arrays, which
-carry only the key's id, find theirs again.
+"""What computing with ciphertexts needs of a public key, and the keys that this process has loaded,
+so that arrays, which carry only the key's id, find theirs again.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from hearith.errors import KeyMismatchError
 
 
 class ComputingKey:
-    """The modulus, and the engine that computes modulo its square: everything of a `PublicKey` but encryption."""
+    """The modulus, and the engine that computes modulo its square: everything of a `PublicKey` but
+    encryption.
+    """
 
     #: The key in Rust, for the modules of this package.
     native: NativeKey
 
     def __init__(self, native: NativeKey, *, noted: bool = True) -> None:
-        """Takes a key of Rust's, and notes it for as long as somebody holds it, unless arrays are not to find it."""
+        """Takes a key of Rust's, and notes it for as long as somebody holds it, unless arrays are
+        not to find it.
+        """
         self.native = native
         self._n = int.from_bytes(native.modulus(), "big")
         if noted:

@@ -64,20 +64,24 @@ class DecryptionKey(ABC):
         check: bool = False,
         progress: bool = False,
     ) -> Any:
-        """The numbers in an array: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a power
-        of sixteen, and quotients. A single number comes as Python's `int`, `Decimal` or `float`. A list of encrypted arrays gives a
-        list; an array of objects, or a series, of single encrypted numbers gives an array.
+        """The numbers in an array: NumPy's `int64` where they fit, else Python's integers;
+        `Decimal` with a scale; floats on a power of sixteen, and quotients. A single number comes
+        as Python's `int`, `Decimal` or `float`. A list of encrypted arrays gives a list; an array
+        of objects, or a series, of single encrypted numbers gives an array.
 
-        `into` says which of these is expected, `int`, `Decimal`, `float` or `np.ndarray`, to type checkers and to whoever reads the
-        line; an array that gives another is refused before anything is decrypted.
+        `into` says which of these is expected, `int`, `Decimal`, `float` or `np.ndarray`, to type
+        checkers and to whoever reads the line; an array that gives another is refused before
+        anything is decrypted.
 
-        `check` makes sure that no fault of the machine changed a number, which would give the key away to whoever sees the result; it
-        takes some hundredths more time.
+        `check` makes sure that no fault of the machine changed a number, which would give the key
+        away to whoever sees the result; it takes some hundredths more time.
 
         Raises:
-            HearithError: what was decrypted did not pass the check (its kind is `wrong_decryption`).
+            HearithError: what was decrypted did not pass the check (its kind is
+                `wrong_decryption`).
             KeyMismatchError: the array belongs to another key.
-            RangeError: a ciphertext holds more than its array's bound: it was not made by these operations.
+            RangeError: a ciphertext holds more than its array's bound: it was not made by these
+                operations.
             TypeError: this is no encrypted array, or one that gives something else than `into`.
 
         >>> import hearith as he
@@ -102,7 +106,9 @@ class DecryptionKey(ABC):
         return content.decoded(joined_integers(found))
 
     def decrypt_columns(self, table: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
-        """The table with its encrypted columns as exact decimals; companions disappear. `check` is as in `decrypt`.
+        """The table with its encrypted columns as exact decimals; companions disappear.
+
+        `check` is as in `decrypt`.
 
         Raises:
             HearithError: what was decrypted did not pass the check.
@@ -113,8 +119,8 @@ class DecryptionKey(ABC):
         return decrypt_columns(self, table, check=check, progress=progress)
 
     def decrypt_means(self, totals: Any, *, check: bool = False, progress: bool = False) -> pa.Table:
-        """The means that `PublicKey.mean_columns` has prepared: the float nearest to sum by count, null where there are no values, and the
-        counts. `decrypt_columns` gives the sums themselves.
+        """The means that `PublicKey.mean_columns` has prepared: the float nearest to sum by count,
+        null where there are no values, and the counts. `decrypt_columns` gives the sums themselves.
 
         Raises:
             HearithError: as `decrypt_columns`.
@@ -125,7 +131,9 @@ class DecryptionKey(ABC):
 
 
 def _listed(values: Any) -> Sequence[Any] | None:
-    """The arrays of a list that has nothing but encrypted arrays and such lists; None is something else."""
+    """The arrays of a list that has nothing but encrypted arrays and such lists; None is something
+    else.
+    """
     if not isinstance(values, list | tuple) or not values:
         return None
     return values if all(isinstance(one, EncryptedArray) or _listed(one) is not None for one in values) else None

@@ -18,12 +18,14 @@ ADDITIONS = PREFIX + "additions"
 COUNTING = ".additions"
 #: The entry with the version of the format.
 VERSION = PREFIX + "version"
-#: The entry of totals with the names of the columns that count the encrypted values in them, and what these end in.
+#: The entry of totals with the names of the columns that count the encrypted values in them, and
+#: what these end in.
 VALUES = PREFIX + "values"
 COUNTING_VALUES = ".values"
 #: The entry of totals with the name of the column that says how many values have the rarest weight.
 RAREST = PREFIX + "rarest"
-#: The entry of an encrypted column with the id of its table, and that of the rows of totals with those of all tables in them.
+#: The entry of an encrypted column with the id of its table, and that of the rows of totals with
+#: those of all tables in them.
 TABLE = PREFIX + "table"
 TABLES = PREFIX + "tables"
 #: What it says of a column that is encrypted whole.
@@ -41,7 +43,9 @@ def entries(field: pa.Field) -> dict[str, str]:
 
 
 def is_encrypted(field: pa.Field) -> bool:
-    """Whether the field holds ciphertexts, one a row: columns that are encrypted whole (`hearith.bfv`) stay as they are."""
+    """Whether the field holds ciphertexts, one a row: columns that are encrypted whole
+    (`hearith.bfv`) stay as they are.
+    """
     return entries(field).get(SCHEME, WHOLE) != WHOLE
 
 
@@ -56,29 +60,38 @@ def companions(described: Mapping[str, str]) -> list[str]:
 
 
 def values(described: Mapping[str, str]) -> list[str]:
-    """The columns of totals that count the encrypted values of one, of which these are the entries."""
+    """The columns of totals that count the encrypted values of one, of which these are the
+    entries.
+    """
     return [str(name) for name in json.loads(described.get(VALUES, "[]"))]
 
 
 def counts(described: Mapping[str, str]) -> list[str]:
-    """All columns that count additions or values of an encrypted one, of which these are the entries."""
+    """All columns that count additions or values of an encrypted one, of which these are the
+    entries.
+    """
     return [*companions(described), *values(described)]
 
 
 def rarest(described: Mapping[str, str]) -> list[str]:
-    """The column of totals that says how many values of one have the rarest weight; it alone of those that count may be null."""
+    """The column of totals that says how many values of one have the rarest weight; it alone of
+    those that count may be null.
+    """
     return [described[RAREST]] if RAREST in described else []
 
 
 def renamed(field: pa.Field, counts: Collection[str]) -> dict[str, str]:
-    """What the entries of an encrypted column have to say once it has another name than it was encrypted with; nothing if it has not.
+    """What the entries of an encrypted column have to say once it has another name than it was
+    encrypted with; nothing if it has not.
 
-    Its companion is the column that has been renamed with it, of those that may count: `NAME.additions`, or what a join gave the ending
-    that it gave the column; otherwise the one that it was.
+    Its companion is the column that has been renamed with it, of those that may count:
+    `NAME.additions`, or what a join gave the ending that it gave the column; otherwise the one that
+    it was.
     """
     described = entries(field)
     if not is_encrypted(field):
-        # The chunks of columns that are encrypted whole are bound to the name that they were encrypted with.
+        # The chunks of columns that are encrypted whole are bound to the name that they were
+        # encrypted with.
         return {}
     try:
         (before,) = json.loads(described.get(COLUMNS, "[]"))

@@ -1,4 +1,6 @@
-"""What an encrypted array is made of: ciphertexts of a key, their encoding, and the bound of what they hold."""
+"""What an encrypted array is made of: ciphertexts of a key, their encoding, and the bound of what
+they hold.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +52,12 @@ class Pending:
 
 
 class Encrypted:
-    """Numbers under one key, row by row, and their shape. Nothing changes them; operations make others.
+    """Numbers under one key, row by row, and their shape.
 
-    After unpickling, the key is looked for and the ciphertexts are checked when they are first needed.
+    Nothing changes them; operations make others.
+
+    After unpickling, the key is looked for and the ciphertexts are checked when they are first
+    needed.
     """
 
     __slots__ = ("_key", "_rows", "bits", "bound", "encoding", "key_id", "shape")
@@ -60,7 +65,8 @@ class Encrypted:
     def __init__(
         self, key: ComputingKey, rows: Ciphertexts, encoding: Encoding, bound: int, shape: Shape | None = None
     ) -> None:
-        """Ciphertexts of integers of at most `bound` in magnitude; a vector, unless they have another shape.
+        """Ciphertexts of integers of at most `bound` in magnitude; a vector, unless they have
+        another shape.
 
         Raises:
             RangeError: integers so large do not fit the key.
@@ -73,7 +79,8 @@ class Encrypted:
 
     @classmethod
     def pending(cls, key_id: str, bits: int, encoding: Encoding, bound: int, shape: Shape, data: bytes) -> Encrypted:
-        """Numbers from the bytes of their ciphertexts, of a key that is loaded before they are needed.
+        """Numbers from the bytes of their ciphertexts, of a key that is loaded before they are
+        needed.
 
         Raises:
             CiphertextError: the bytes are not as many ciphertexts as the shape has places.
@@ -128,7 +135,8 @@ class Encrypted:
         return self._rows if isinstance(self._rows, bytes) else self.rows.to_bytes()
 
     def decoded(self, integers: Integers) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers that decrypted integers stand for, in an array; of a single number Python's own.
+        """The numbers that decrypted integers stand for, in an array; of a single number Python's
+        own.
 
         Raises:
             RangeError: an integer exceeds the bound, or a number a float.
@@ -161,7 +169,9 @@ class Encrypted:
     def holding(
         self, rows: Ciphertexts, shape: Shape, *, encoding: Encoding | None = None, bound: int | None = None
     ) -> Encrypted:
-        """Other ciphertexts under the same key; encoding and bound as they were, unless others are given."""
+        """Other ciphertexts under the same key; encoding and bound as they were, unless others are
+        given.
+        """
         new = object.__new__(Encrypted)
         new._key, new._rows, new.key_id, new.bits, new.shape = self.key, rows, self.key_id, self.bits, shape
         new.encoding = self.encoding if encoding is None else encoding
@@ -169,9 +179,11 @@ class Encrypted:
         return new
 
     def plus(self, other: Encrypted, bound: int) -> Encrypted:
-        """The sums with as many numbers of the same key and encoding: put off, where they are few, until somebody needs them.
+        """The sums with as many numbers of the same key and encoding: put off, where they are few,
+        until somebody needs them.
 
-        A vector engine takes as long for one product as for all its lanes, and the way to it longer than many.
+        A vector engine takes as long for one product as for all its lanes, and the way to it longer
+        than many.
         """
         native = self.key.native
         if (self.shape and self.size > FEW) or type(native) is not PublicKey:
@@ -197,7 +209,8 @@ def ciphertext_bytes(bits: int) -> int:
 
 
 def checked_bound(bound: int, bits: int, before: int | None = None, what: str = "the result") -> int:
-    """The bound, if numbers so large are below half of any n of so many bits; `before` is the bound of an operand.
+    """The bound, if numbers so large are below half of any n of so many bits; `before` is the bound
+    of an operand.
 
     Raises:
         RangeError: they are not; it says how many bits of headroom there are.

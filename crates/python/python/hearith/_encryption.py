@@ -42,15 +42,18 @@ class EncryptionKey(ABC):
         rounding: bool = False,
         progress: bool = False,
     ) -> EncryptedArray:
-        """Encrypts a number or an array of numbers of any shape: NumPy arrays, lists, pandas or polars series, Arrow arrays.
+        """Encrypts a number or an array of numbers of any shape: NumPy arrays, lists, pandas or
+        polars series, Arrow arrays.
 
         Args:
             values: integers; with `scale` or `exponent` floats, `Decimal` and `Fraction` as well.
             scale: decimal digits kept after the point, 0 to 38.
-            exponent: instead of `scale`, the power of sixteen that the numbers are multiples of, -512 to 0: floats are rounded
-                to the nearest, as by python-paillier.
-            range: largest magnitude of a number; by default 2^63 - 1 units of the last digit. It bounds every later result.
-            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than refusing them.
+            exponent: instead of `scale`, the power of sixteen that the numbers are multiples of,
+                -512 to 0: floats are rounded to the nearest, as by python-paillier.
+            range: largest magnitude of a number; by default 2^63 - 1 units of the last digit. It
+                bounds every later result.
+            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than
+                refusing them.
             progress: shows a progress bar.
 
         Raises:
@@ -83,11 +86,13 @@ class EncryptionKey(ABC):
         max_additions: int | None = None,
         progress: bool = False,
     ) -> pa.Table:
-        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow streams).
+        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow
+        streams).
 
         The result is a `pyarrow.Table` in which the column holds ciphertexts, as the extension type
-        `hearith.arrow.EncryptedType`, followed by a companion column that counts additions. It is what the command line `hearith`
-        reads and writes as Parquet. Nulls, among them pandas' `NA` and NaN, stay nulls: sums pass over them.
+        `hearith.arrow.EncryptedType`, followed by a companion column that counts additions. It is
+        what the command line `hearith` reads and writes as Parquet. Nulls, among them pandas' `NA`
+        and NaN, stay nulls: sums pass over them.
 
         `scheme`, where it is given, has to be that of the key: `paillier`.
         """
@@ -111,7 +116,8 @@ class EncryptionKey(ABC):
     ) -> pa.Table:
         """Encrypts several columns; with `pack` those of a row share one ciphertext.
 
-        `columns` are names, or names with their `hearith.columns.ColumnOptions` (or a mapping of its fields).
+        `columns` are names, or names with their `hearith.columns.ColumnOptions` (or a mapping of
+        its fields).
         """
         from hearith.columns import encrypt_columns
 

@@ -1,4 +1,6 @@
-"""Encrypted arrays from python-paillier's numbers, which stand each on a power of sixteen of its own."""
+"""Encrypted arrays from python-paillier's numbers, which stand each on a power of sixteen of its
+own.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ def from_phe(key: ComputingKey, text: str | Iterable[str], range: Number) -> Enc
     """The numbers of JSON objects, all on the lowest exponent among them.
 
     Raises:
-        CiphertextError: a text is no such object, or its ciphertext none of this key; `row` counts from 0.
+        CiphertextError: a text is no such object, or its ciphertext none of this key; `row` counts
+            from 0.
     """
     members = _phe_json.read(text)
     if not members:

@@ -14,7 +14,8 @@ from hearith._operands import Vector, fraction
 from hearith.encoding import MAX_SCALE, MAX_UNIT_BITS, Encoding
 from hearith.errors import ScaleError
 
-#: Digits after the point of a plain operand of an array, whose results may have as many: a digit takes up to 4 bits.
+#: Digits after the point of a plain operand of an array, whose results may have as many: a digit
+#: takes up to 4 bits.
 _MOST_DIGITS = MAX_UNIT_BITS // 5
 
 
@@ -23,8 +24,8 @@ def factor_encoding(
 ) -> Encoding:
     """The encoding of plain operands: as asked for, else the coarsest that keeps every one exactly.
 
-    A float is the shortest decimal that reads back as it; beside numbers on a power of sixteen, the binary fraction that it is. A
-    fraction that is no decimal of a few digits makes a divisor.
+    A float is the shortest decimal that reads back as it; beside numbers on a power of sixteen, the
+    binary fraction that it is. A fraction that is no decimal of a few digits makes a divisor.
 
     Raises:
         ScaleError: an operand has more digits than any key has headroom for.
@@ -53,7 +54,8 @@ def check_decimals(factors: Iterable[Any]) -> None:
 
 
 def digits(number: Any, row: int, most: int = MAX_SCALE) -> int:
-    """Decimal digits after the point; what is no finite number has none, and is refused when it is encoded.
+    """Decimal digits after the point; what is no finite number has none, and is refused when it is
+    encoded.
 
     Raises:
         ScaleError: there are more than `most`.
@@ -72,7 +74,8 @@ def digits(number: Any, row: int, most: int = MAX_SCALE) -> int:
 
 
 def reciprocals(divisors: Vector, most: int) -> tuple[list[int], int]:
-    """Whole numbers and a divisor: each of the numbers over the divisor is the reciprocal of one of the `divisors`.
+    """Whole numbers and a divisor: each of the numbers over the divisor is the reciprocal of one of
+    the `divisors`.
 
     Raises:
         ScaleError: the common divisor has more than `most` bits.
@@ -110,6 +113,8 @@ def _decimal(number: Fraction, row: int) -> Decimal:
 
 
 def _sixteenths(factor: Any) -> int:
-    """The highest power of sixteen, at most 0, that a double is a multiple of; what is none is refused when it is encoded."""
+    """The highest power of sixteen, at most 0, that a double is a multiple of; what is none is
+    refused when it is encoded.
+    """
     exact = Fraction(float(factor)) if np.isfinite(float(factor)) else Fraction(0)
     return -(-(exact.denominator.bit_length() - 1) // 4) * -1

@@ -1,4 +1,6 @@
-"""How the integers of an update are encrypted and added up: by Paillier several in the slots of a plaintext, by BFV whole."""
+"""How the integers of an update are encrypted and added up: by Paillier several in the slots of a
+plaintext, by BFV whole.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +121,10 @@ class Slotted:
 
 
 class Whole:
-    """BFV: thousands of integers a ciphertext. Sums are randomised, so that whoever decrypts them sees the numbers alone."""
+    """BFV: thousands of integers a ciphertext.
+
+    Sums are randomised, so that whoever decrypts them sees the numbers alone.
+    """
 
     def __init__(self, key: _native.BfvPublicKey, size: int, largest: int, clients: int) -> None:
         """For `size` integers of magnitude at most `largest`, of which `clients` are added up.
@@ -153,7 +158,9 @@ class Whole:
         return self._key.vector(data)
 
     def check(self, rows: _native.BfvVector) -> None:
-        """Raises `CiphertextError` if there are too few numbers, or too many, or such as have other room."""
+        """Raises `CiphertextError` if there are too few numbers, or too many, or such as have other
+        room.
+        """
         if len(rows) != self._size or rows.bits not in (None, self._bits):
             raise CiphertextError(f"an update of {len(rows)} numbers of {rows.bits} bits", kind="lengths")
 

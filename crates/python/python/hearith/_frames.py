@@ -1,4 +1,6 @@
-"""What data frames do with their encrypted columns: `df.he` in pandas and polars alike. Results are of the library that they came from."""
+"""What data frames do with their encrypted columns: `df.he` in pandas and polars alike. Results are
+of the library that they came from.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ Frame = TypeVar("Frame")
 class Columns(Generic[Frame]):
     """The encrypted columns of a data frame.
 
-    What computes finds the public key among those that this process has loaded. `df.he` itself shows which columns are encrypted, and how.
+    What computes finds the public key among those that this process has loaded. `df.he` itself
+    shows which columns are encrypted, and how.
     """
 
     def __init__(self, frame: Any, back: Callable[[pa.Table], Frame]) -> None:

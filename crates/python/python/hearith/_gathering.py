@@ -1,4 +1,6 @@
-"""Numbers of several arrays that NumPy moves as places: whatever it makes of the places is made of the numbers."""
+"""Numbers of several arrays that NumPy moves as places: whatever it makes of the places is made of
+the numbers.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,12 @@ from hearith.errors import ShapeError
 
 
 class Gathered:
-    """Encrypted and plain numbers, one after another. Place 0 is that of a zero, which is what NumPy fills up with.
+    """Encrypted and plain numbers, one after another.
 
-    Plain numbers are encrypted; the zero is a ciphertext that anybody recognises until it is randomised.
+    Place 0 is that of a zero, which is what NumPy fills up with.
+
+    Plain numbers are encrypted; the zero is a ciphertext that anybody recognises until it is
+    randomised.
     """
 
     def __init__(self) -> None:
@@ -94,7 +99,8 @@ def holds_encrypted(values: Any) -> bool:
 
 
 def collected(values: Any) -> Any:
-    """One encrypted array of the encrypted numbers in a list, an array of objects or a series; other things as they are.
+    """One encrypted array of the encrypted numbers in a list, an array of objects or a series;
+    other things as they are.
 
     Raises:
         ShapeError: the arrays in a list differ in shape.

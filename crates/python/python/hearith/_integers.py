@@ -1,7 +1,8 @@
-"""Signed integers of any size, Python's or NumPy's, and how they cross into Rust: packed as rows of little-endian two's complement.
+"""Signed integers of any size, Python's or NumPy's, and how they cross into Rust: packed as rows of
+little-endian two's complement.
 
-The packed bytes are wiped after use. Python's own integers and NumPy's arrays, from which they are packed, are not: they
-belong to the interpreter.
+The packed bytes are wiped after use. Python's own integers and NumPy's arrays, from which they are
+packed, are not: they belong to the interpreter.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def check_range(integers: Integers, limit: int) -> None:
 
 @contextmanager
 def packed(integers: Integers) -> Iterator[tuple[bytearray, int]]:
-    """Rows of little-endian two's complement, wiped in the end, and their width: a multiple of 8 bytes."""
+    """Rows of little-endian two's complement, wiped in the end, and their width: a multiple of 8
+    bytes.
+    """
     if not isinstance(integers, np.ndarray):
         with _packing.packed(integers) as rows:
             yield rows

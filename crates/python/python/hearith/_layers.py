@@ -12,7 +12,8 @@ import numpy.typing as npt
 from hearith._operands import Shape, numbers
 from hearith.errors import NullError, NumberError, RangeError, ShapeError
 
-#: An update: one array, or the layers of a model, arrays in lists, tuples and mappings within one another.
+#: An update: one array, or the layers of a model, arrays in lists, tuples and mappings within one
+#: another.
 Layers: TypeAlias = npt.NDArray[Any] | Sequence[Any] | Mapping[Any, Any]
 #: An update as it comes back.
 Floats: TypeAlias = npt.NDArray[np.floating[Any]] | list[Any] | tuple[Any, ...] | dict[Any, Any]
@@ -68,8 +69,9 @@ class Layout:
         return np.concatenate([np.empty(0), *[layer.reshape(-1) for _, layer in layers]])
 
     def parted(self, flat: npt.NDArray[np.float64]) -> Floats:
-        """The arrays of an update from all its numbers, where they stand: floats as long as those of the update that the layout is of,
-        or of 64 bits where it has other numbers and where a sum is too large for shorter ones."""
+        """The arrays of an update from all its numbers, where they stand: floats as long as those
+        of the update that the layout is of, or of 64 bits where it has other numbers and where a
+        sum is too large for shorter ones."""
         ends = np.cumsum([int(np.prod(shape)) for _, shape in self.arrays])[:-1]
         parts = np.split(flat, ends) if self.arrays else []
         layers = [
@@ -81,12 +83,16 @@ class Layout:
 
 
 def _listed(update: Layers) -> Any:
-    """An update as an array or a container: whatever else can be gone through counts as a list of layers."""
+    """An update as an array or a container: whatever else can be gone through counts as a list of
+    layers.
+    """
     return update if isinstance(update, np.ndarray | Mapping | list | tuple) else list(update)
 
 
 def _is_branch(node: Any) -> bool:
-    """Whether something holds layers and is none: a mapping, or a list with an array in it somewhere, where one of numbers is a layer."""
+    """Whether something holds layers and is none: a mapping, or a list with an array in it
+    somewhere, where one of numbers is a layer.
+    """
     if isinstance(node, list | tuple):
         return any(_is_array(one) or _is_branch(one) for one in node)
     return isinstance(node, Mapping)
@@ -97,7 +103,9 @@ def _is_array(node: Any) -> bool:
 
 
 def _leaves(node: Any, name: str = "", top: bool = True) -> Iterator[tuple[str, Any]]:
-    """The layers with their names, `0` or `encoder.0.bias`; those of a mapping in the order of its keys."""
+    """The layers with their names, `0` or `encoder.0.bias`; those of a mapping in the order of its
+    keys.
+    """
     if not (_is_branch(node) or (top and isinstance(node, list | tuple))):
         yield name or "0", node
         return

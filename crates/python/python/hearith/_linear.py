@@ -1,4 +1,6 @@
-"""NumPy's linear functions on encrypted arrays: sums, products with plain arrays, differences, and what is made of them."""
+"""NumPy's linear functions on encrypted arrays: sums, products with plain arrays, differences, and
+what is made of them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def refuse(name: str) -> NoReturn:
 
 
 def exact(values: Any) -> npt.NDArray[Any]:
-    """Plain numbers as an array of fractions, in which a float is the shortest decimal that reads back as it."""
+    """Plain numbers as an array of fractions, in which a float is the shortest decimal that reads
+    back as it.
+    """
     found, shape = plain(by_position(values))
     array = np.empty(len(found), dtype=object)
     array[:] = [fraction(value) for value in found]
@@ -32,7 +36,9 @@ def exact(values: Any) -> npt.NDArray[Any]:
 
 
 def product(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
-    """The sums of products over the labels that are not in `out`; one of the arrays is encrypted."""
+    """The sums of products over the labels that are not in `out`; one of the arrays is
+    encrypted.
+    """
     if isinstance(a, Rows) and isinstance(b, Rows):
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
     if isinstance(b, Rows):
@@ -41,7 +47,9 @@ def product(a: Any, ours: Labels, b: Any, theirs: Labels, out: Labels) -> Any:
 
 
 def along(array: Any, axis: int, weights: npt.NDArray[Any]) -> Any:
-    """Sums of products along an axis: with a vector, which takes the axis away, or the rows of a matrix."""
+    """Sums of products along an axis: with a vector, which takes the axis away, or the rows of a
+    matrix.
+    """
     ours = list(range(array.ndim))
     if weights.ndim == 1:
         return product(array, ours, weights, [axis], _shapes.without(tuple(ours), axis))
@@ -74,7 +82,9 @@ def mean(a: Any, axis: Any = None, *, keepdims: bool = False, where: Any = None)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
-    """`np.average`: the mean, or a sum of products over the sum of plain weights, which have the array's shape, or one along an axis."""
+    """`np.average`: the mean, or a sum of products over the sum of plain weights, which have the
+    array's shape, or one along an axis.
+    """
     if weights is None:
         found = mean(a, axis, keepdims=keepdims)
         return (found, np.full(found.shape, a.size / max(1, found.size))) if returned else found

@@ -1,4 +1,6 @@
-"""NumPy's functions that move numbers and fill up with zeros: they move places, and the numbers follow."""
+"""NumPy's functions that move numbers and fill up with zeros: they move places, and the numbers
+follow.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ _BY_NAME = ("axis", "k", "order", "mode", "copy", "offset")
 #: How `np.pad` can fill up without computing.
 _PADDING = ("constant", "edge", "reflect", "symmetric", "wrap")
 
-#: The parameters of each function in their order; those that end in a star hold numbers, and a star alone is any number of arrays.
+#: The parameters of each function in their order; those that end in a star hold numbers, and a star
+#: alone is any number of arrays.
 _PARAMETERS: dict[str, str] = {
     "append": "arr* values* axis",
     "array_split": "ary* indices_or_sections axis",
@@ -79,7 +82,8 @@ _PARAMETERS: dict[str, str] = {
 
 
 def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What a function makes of encrypted arrays; plain numbers among its parameters with numbers are encrypted.
+    """What a function makes of encrypted arrays; plain numbers among its parameters with numbers
+    are encrypted.
 
     Raises:
         ShapeError: the shapes do not go together.
@@ -124,7 +128,9 @@ def _named(
 
 
 def _positional(function: Callable[..., Any], named: dict[str, Any]) -> list[Any]:
-    """The arguments that NumPy takes by position alone, or has other names for; they are taken out of the named ones."""
+    """The arguments that NumPy takes by position alone, or has other names for; they are taken out
+    of the named ones.
+    """
     given = FUNCTIONS[function]
     taken = []
     for name in (one.rstrip("*") for one in given):

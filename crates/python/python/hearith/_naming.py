@@ -1,4 +1,6 @@
-"""Tables under other names, described again, and shown as what they are: what needs pyarrow is loaded when it is called."""
+"""Tables under other names, described again, and shown as what they are: what needs pyarrow is
+loaded when it is called.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,16 @@ if TYPE_CHECKING:
 
 
 def describe(table: Any, like: Any) -> pa.Table:
-    """The table with the descriptions of the encrypted columns of the same names in `like`, where it has lost them.
+    """The table with the descriptions of the encrypted columns of the same names in `like`, where
+    it has lost them.
 
-    `table` is one as `encrypt_columns` takes (pyarrow, pandas, polars); `like` is another, an Arrow schema, or the path of a Parquet file.
-    An encrypted column needs its companion `NAME.additions` beside it. `hearith.duckdb` and `hearith.spark` have their own.
+    `table` is one as `encrypt_columns` takes (pyarrow, pandas, polars); `like` is another, an Arrow
+    schema, or the path of a Parquet file. An encrypted column needs its companion `NAME.additions`
+    beside it. `hearith.duckdb` and `hearith.spark` have their own.
 
     Raises:
-        TableError: a column described there has another length of values here, or its companion is missing.
+        TableError: a column described there has another length of values here, or its companion is
+            missing.
         TypeError: the table is none.
     """
     from hearith import _tables
@@ -29,12 +34,12 @@ def describe(table: Any, like: Any) -> pa.Table:
 def rename(table: Any, names: Mapping[str, str]) -> Any:
     """The table, of the library that it came from, with other names for some columns: `{old: new}`.
 
-    The companion `OLD.additions` of an encrypted column becomes `NEW.additions`. Packed columns (`pack=True`) keep the names of the
-    columns within.
+    The companion `OLD.additions` of an encrypted column becomes `NEW.additions`. Packed columns
+    (`pack=True`) keep the names of the columns within.
 
     Raises:
-        TableError: there is no column of an old name, two would have one name, or one is encrypted whole (`hearith.bfv`), which keeps the
-            name that it was encrypted with.
+        TableError: there is no column of an old name, two would have one name, or one is encrypted
+            whole (`hearith.bfv`), which keeps the name that it was encrypted with.
         TypeError: the table is none.
     """
     from hearith import _tables
@@ -43,7 +48,8 @@ def rename(table: Any, names: Mapping[str, str]) -> Any:
 
 
 def summary(table: Any) -> Summary:
-    """What the columns of a table are, to print or to show in a notebook: which are encrypted, under which key, with which range.
+    """What the columns of a table are, to print or to show in a notebook: which are encrypted,
+    under which key, with which range.
 
     `table` is one as `encrypt_columns` takes (pyarrow, pandas, polars). No value is shown.
 

@@ -1,4 +1,6 @@
-"""Decimals of 76 digits, of which other libraries know nothing, made narrower where all numbers fit."""
+"""Decimals of 76 digits, of which other libraries know nothing, made narrower where all numbers
+fit.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ DIGITS = 38
 
 
 def narrowed(numbers: pa.Table, encrypted: pa.Schema) -> pa.Table:
-    """The decrypted table with `decimal128(38, scale)` instead of `decimal256` where a column's numbers all fit.
+    """The decrypted table with `decimal128(38, scale)` instead of `decimal256` where a column's
+    numbers all fit.
 
-    DuckDB reads the wider type as doubles, and polars does not read it. Plain columns keep their types.
+    DuckDB reads the wider type as doubles, and polars does not read it. Plain columns keep their
+    types.
     """
     for index, field in enumerate(numbers.schema):
         position = encrypted.get_field_index(field.name)

@@ -1,5 +1,7 @@
-"""NumPy's functions on encrypted arrays. What is not here cannot be computed without the private key, or is not offered: a `TypeError`
-that names it."""
+"""NumPy's functions on encrypted arrays.
+
+What is not here cannot be computed without the private key, or is not offered: a `TypeError` that
+names it."""
 
 from __future__ import annotations
 
@@ -17,8 +19,10 @@ from hearith._rows import Rows, concatenate
 
 
 class Operators:
-    """NumPy's operators on encrypted arrays. NumPy asks the class for them; its masked arrays ask the array, and leave an operator to it
-    only if it says None: so they come to `hearith._operands`, which looks at their masks."""
+    """NumPy's operators on encrypted arrays.
+
+    NumPy asks the class for them; its masked arrays ask the array, and leave an operator to it only
+    if it says None: so they come to `hearith._operands`, which looks at their masks."""
 
     def __get__(self, array: Any, owner: type) -> Callable[..., Any] | None:
         """What NumPy calls, for a class; None for an array."""
@@ -60,7 +64,9 @@ def call(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
 
 
 def _checked(name: str, handler: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a handler gives; arguments that it does not have are refused under the name that people called."""
+    """What a handler gives; arguments that it does not have are refused under the name that people
+    called.
+    """
     named = {key: value for key, value in kwargs.items() if key not in ("out", "dtype") or value is not None}
     try:
         inspect.signature(handler).bind(*args, **named)

@@ -1,7 +1,7 @@
 """Plain numbers as they come: single ones, lists, arrays of NumPy, pandas, polars and Arrow.
 
-An encrypted array has a number in every place, so what is missing (`None`, masked, null, `NA`, `NaT`) is an error here,
-wherever plain numbers meet encrypted ones.
+An encrypted array has a number in every place, so what is missing (`None`, masked, null, `NA`,
+`NaT`) is an error here, wherever plain numbers meet encrypted ones.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def by_position(values: Any) -> Any:
     """Plain numbers that go together with encrypted ones by their place.
 
     Raises:
-        ShapeError: they are a series of pandas with an index of its own, which encrypted numbers do not have.
+        ShapeError: they are a series of pandas with an index of its own, which encrypted numbers do
+            not have.
     """
     pandas = sys.modules.get("pandas")
     if (
@@ -70,7 +71,9 @@ def by_position(values: Any) -> Any:
 
 @contextmanager
 def placed(shape: Shape) -> Iterator[None]:
-    """Errors within that name a place in row-major order name the row, and the indices within it as the column."""
+    """Errors within that name a place in row-major order name the row, and the indices within it as
+    the column.
+    """
     try:
         yield
     except HearithError as error:
@@ -112,14 +115,18 @@ def present(values: Any) -> npt.NDArray[Any]:
 
 
 def refuse_missing(values: Iterable[Any], shape: tuple[int, ...] = (1,)) -> None:
-    """Raises `NullError` if one of some objects, the elements of an array of this shape, stands for a missing value."""
+    """Raises `NullError` if one of some objects, the elements of an array of this shape, stands for
+    a missing value.
+    """
     place = next((place for place, value in enumerate(values) if is_missing(value)), None)
     if place is not None:
         raise _missing(place, shape)
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a single object stands for a missing value; a float's NaN is no number, but not missing."""
+    """Whether a single object stands for a missing value; a float's NaN is no number, but not
+    missing.
+    """
     if value is None or (isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)):
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):

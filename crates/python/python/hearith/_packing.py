@@ -1,4 +1,6 @@
-"""Python's integers as rows of little-endian two's complement, which is how they cross into Rust; the bytes are wiped after use."""
+"""Python's integers as rows of little-endian two's complement, which is how they cross into Rust;
+the bytes are wiped after use.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def packed(integers: list[int]) -> Iterator[tuple[bytearray, int]]:
-    """Rows of little-endian two's complement, wiped in the end, and their width: a multiple of 8 bytes."""
+    """Rows of little-endian two's complement, wiped in the end, and their width: a multiple of 8
+    bytes.
+    """
     bits = max((value.bit_length() for value in integers), default=0) + 1
     width = 8 * -(-bits // 64)
     data = bytearray(width * len(integers))

@@ -1,4 +1,6 @@
-"""Encrypted columns of pandas: a type and an array of its own over Arrow's, so that data frames keep, show and compute with them."""
+"""Encrypted columns of pandas: a type and an array of its own over Arrow's, so that data frames
+keep, show and compute with them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ _BETWEEN = ("pandas", "numpy", "hearith")
 
 @register_extension_dtype
 class EncryptedDtype(ExtensionDtype):
-    """The type of an encrypted column, `hearith` among pandas' names; it knows key, encoding and bound."""
+    """The type of an encrypted column, `hearith` among pandas' names; it knows key, encoding and
+    bound.
+    """
 
     name = "hearith"
     type = EncryptedArray
@@ -74,10 +78,14 @@ class EncryptedDtype(ExtensionDtype):
 
 
 class EncryptedColumn(ExtensionArray):
-    """Encrypted numbers, some of which may be missing. Nothing changes them; a single one is an `EncryptedArray` without dimensions."""
+    """Encrypted numbers, some of which may be missing.
+
+    Nothing changes them; a single one is an `EncryptedArray` without dimensions.
+    """
 
     def __init__(self, column: Any) -> None:
-        """The numbers of an array of Arrow's, or of several chunks, of the extension type `hearith.arrow.EncryptedType`.
+        """The numbers of an array of Arrow's, or of several chunks, of the extension type
+        `hearith.arrow.EncryptedType`.
 
         Raises:
             TableError: it is of another type.
@@ -131,7 +139,9 @@ class EncryptedColumn(ExtensionArray):
         return ~valid(self._storage)
 
     def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Self:
-        """The numbers at some places; where there is nothing to take (`-1` with `allow_fill`) one is missing."""
+        """The numbers at some places; where there is nothing to take (`-1` with `allow_fill`) one
+        is missing.
+        """
         places = take(np.arange(len(self)), np.asarray(indices, np.intp), allow_fill=allow_fill, fill_value=-1)
         return self._of(self._storage.take(pa.array(places, pa.int64(), mask=places < 0)))
 
@@ -151,7 +161,9 @@ class EncryptedColumn(ExtensionArray):
         return cls(pa.chunked_array(chunks, chunks[0].type))
 
     def equals(self, other: object) -> bool:
-        """Whether the ciphertexts are the same, which says nothing of the numbers where they are not."""
+        """Whether the ciphertexts are the same, which says nothing of the numbers where they are
+        not.
+        """
         return isinstance(other, EncryptedColumn) and self.dtype == other.dtype and self._bytes == other._bytes
 
     def __arrow_array__(self, type: Any = None) -> Any:
@@ -161,8 +173,8 @@ class EncryptedColumn(ExtensionArray):
         """The column as it is, or its cells as objects.
 
         Raises:
-            TypeError: it would be of another type, or a function of pandas is about to write text of
-                what cells show.
+            TypeError: it would be of another type, or a function of pandas is about to write text
+                of what cells show.
         """
         kind = pd.api.types.pandas_dtype(dtype)
         if isinstance(kind, EncryptedDtype):
@@ -228,7 +240,9 @@ class EncryptedColumn(ExtensionArray):
         return Cells.of(_computing.find(self._kind.description.key), self.__arrow_array__())
 
     def _computed(self, other: Any, operation: Callable[[Cells, Any], Cells]) -> Any:
-        """The column that an operation gives; pandas comes back with the values of a frame, a series or an index, in their order."""
+        """The column that an operation gives; pandas comes back with the values of a frame, a
+        series or an index, in their order.
+        """
         if isinstance(other, pd.DataFrame | pd.Series | pd.Index):
             return NotImplemented
         return type(self)(operation(self.cells(), _operand(other)).to_arrow())
@@ -312,7 +326,8 @@ def _single(cell: Any) -> Encrypted:
 
 
 def _common(cells: Sequence[Encrypted], given: Description | None) -> Description:
-    """What a column of these numbers says of itself: what is given if they all come from such a column, else no more than their bound.
+    """What a column of these numbers says of itself: what is given if they all come from such a
+    column, else no more than their bound.
 
     Raises:
         KeyMismatchError, ScaleError: the numbers do not go together.

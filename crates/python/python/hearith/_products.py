@@ -1,4 +1,6 @@
-"""Sums of products with plain numbers: matrix products, and everything else that sums over the axes of two arrays."""
+"""Sums of products with plain numbers: matrix products, and everything else that sums over the axes
+of two arrays.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ Places = npt.NDArray[np.intp]
 
 
 def product(left: Encrypted, weights: Any, progress: bool = False, *, transposed: bool = False) -> Encrypted:
-    """`left @ weights`, sums of products with plain arrays as of `np.matmul`; if transposed, `weights @ left`."""
+    """`left @ weights`, sums of products with plain arrays as of `np.matmul`; if transposed,
+    `weights @ left`.
+    """
     found = plain(by_position(weights))
     one, other = (found[1], left.shape) if transposed else (left.shape, found[1])
     ours, theirs, out = _matmul(one, other)
@@ -43,7 +47,8 @@ def product(left: Encrypted, weights: Any, progress: bool = False, *, transposed
 def contracted(
     left: Encrypted, ours: Labels, weights: tuple[Any, Shape], theirs: Labels, out: Labels, progress: bool = False
 ) -> Encrypted:
-    """The sums of products over every label that is not in `out`; of `weights`, `plain` has made numbers and shape.
+    """The sums of products over every label that is not in `out`; of `weights`, `plain` has made
+    numbers and shape.
 
     An axis of length 1 goes with any length.
     """
@@ -71,7 +76,9 @@ def contracted(
 
 
 def _matmul(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
-    """The labels of `np.matmul`: the last axis of the left goes with the last but one of the right, or its only one."""
+    """The labels of `np.matmul`: the last axis of the left goes with the last but one of the right,
+    or its only one.
+    """
     if not left or not right:
         raise ShapeError("@ takes vectors and matrices, not 0 dimensions", kind="dimensions")
     if left[-1] != right[-2:][0]:
@@ -103,7 +110,9 @@ def _lengths(*arrays: tuple[Shape, Labels]) -> dict[Hashable, int]:
 
 
 def _offsets(shape: Shape, labels: Labels, over: Labels, lengths: Mapping[Hashable, int]) -> Places:
-    """How far the indices of some labels lead into an array: one offset for every combination of them, in row-major order."""
+    """How far the indices of some labels lead into an array: one offset for every combination of
+    them, in row-major order.
+    """
     strides = dict.fromkeys(over, 0)
     step = 1
     for length, label in reversed(list(zip(shape, labels, strict=True))):
@@ -131,7 +140,9 @@ def _dots(numbers: Encrypted, places: Places, weights: Integers, bits: int, prog
 def _sums(
     numbers: Encrypted, weights: Integers, pairs: list[tuple[Places, Places]], bits: int, progress: bool
 ) -> Ciphertexts:
-    """Sums of products: those of each start are at all steps from it, in the numbers and in the weights."""
+    """Sums of products: those of each start are at all steps from it, in the numbers and in the
+    weights.
+    """
     (starts, steps), (others, paces) = pairs
     terms = len(steps)
     together = max(1, DOT_ROWS // terms)

@@ -30,7 +30,9 @@ class PublicOperations(ComputingKey, EncryptionKey):
 
     @property
     def weakness(self) -> str | None:
-        """Why the key protects nothing, as far as is known: only keys made or read with `insecure` have a weakness."""
+        """Why the key protects nothing, as far as is known: only keys made or read with `insecure`
+        have a weakness.
+        """
         return self.native.weakness
 
     @property
@@ -44,7 +46,8 @@ class PublicOperations(ComputingKey, EncryptionKey):
         return EncryptedArray(Encrypted(self, rows, Encoding.of(scale, exponent), 0))
 
     def rerandomise(self, array: EncryptedArray, *, progress: bool = False) -> EncryptedArray:
-        """`array.rerandomise()`: the same numbers in ciphertexts that nobody can link to those without the private key.
+        """`array.rerandomise()`: the same numbers in ciphertexts that nobody can link to those
+        without the private key.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
@@ -62,15 +65,17 @@ class PublicOperations(ComputingKey, EncryptionKey):
         allow_repeated: bool = False,
         progress: bool = False,
     ) -> pa.Table:
-        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
+        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in
+        ascending order.
 
-        `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches. Groups of fewer rows than `min_rows` are
-        left out, and a total of fewer values is null. The total of a single value is that value's own ciphertext; with
-        `rerandomise` nobody can link totals to the table without the private key.
+        `table` is a table as `encrypt_columns` takes, or an iterable of tables or record batches.
+        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The
+        total of a single value is that value's own ciphertext; with `rerandomise` nobody can link
+        totals to the table without the private key.
 
-        Tables and totals name the tables that they contain. A second table with rows of one before is an error unless
-        `allow_repeated` is true. Tables that other libraries have passed on may have lost their names; record batches count as
-        pieces of a table.
+        Tables and totals name the tables that they contain. A second table with rows of one before
+        is an error unless `allow_repeated` is true. Tables that other libraries have passed on may
+        have lost their names; record batches count as pieces of a table.
 
         Raises:
             TableError: two tables have rows in common, or do not go together.
@@ -96,8 +101,9 @@ class PublicOperations(ComputingKey, EncryptionKey):
         rerandomise: bool = False,
         progress: bool = False,
     ) -> pa.Table:
-        """What means are made of, by groups: the totals of `sum_columns`, each with a plain column `NAME.count` of how many values it has,
-        nulls not counted. `PrivateKey.decrypt_means` divides.
+        """What means are made of, by groups: the totals of `sum_columns`, each with a plain column
+        `NAME.count` of how many values it has, nulls not counted. `PrivateKey.decrypt_means`
+        divides.
 
         Raises:
             TableError: a column is packed and its ciphertexts are sums already.
@@ -109,11 +115,13 @@ class PublicOperations(ComputingKey, EncryptionKey):
     def multiply_column(
         self, table: Any, column: str, factor: Number | str | Any, *, into: str | None = None, progress: bool = False
     ) -> pa.Table:
-        """The table with an encrypted column multiplied: by a plain number, by the plain column of the table that `factor` names, or row by
-        row by plain numbers. The result takes the column's place, or stands in the end as `into`; where a factor is null it is null.
+        """The table with an encrypted column multiplied: by a plain number, by the plain column of
+        the table that `factor` names, or row by row by plain numbers. The result takes the column's
+        place, or stands in the end as `into`; where a factor is null it is null.
 
-        Numbers count exactly, as in `EncryptedArray.multiply`; products are not randomised. The result's range follows from the largest
-        factor, in bits: parts of a table that are to be added up are multiplied as one.
+        Numbers count exactly, as in `EncryptedArray.multiply`; products are not randomised. The
+        result's range follows from the largest factor, in bits: parts of a table that are to be
+        added up are multiplied as one.
 
         Raises:
             RangeError: the products may exceed 127 bits, or what the key has room for.
@@ -127,14 +135,17 @@ class PublicOperations(ComputingKey, EncryptionKey):
     def add_columns(
         self, table: Any, left: str, right: Number | str | Any, *, into: str, progress: bool = False
     ) -> pa.Table:
-        """The table with the sums of an encrypted column and another, encrypted or plain, or a plain number, as the column `into`.
+        """The table with the sums of an encrypted column and another, encrypted or plain, or a
+        plain number, as the column `into`.
 
-        Sums have the digits of whichever has more. Where a number is null the sum is null. `into` may be `left`, which it replaces.
+        Sums have the digits of whichever has more. Where a number is null the sum is null. `into`
+        may be `left`, which it replaces.
 
         Raises:
             RangeError: the sums may exceed 127 bits, or what the key has room for.
             ScaleError: one column stands on a power of ten, the other on one of sixteen.
-            TableError: a column is missing, `left` is not encrypted or packed, or there is one named `into`.
+            TableError: a column is missing, `left` is not encrypted or packed, or there is one
+                named `into`.
         """
         from hearith._column_arithmetic import add_columns
 
@@ -143,13 +154,16 @@ class PublicOperations(ComputingKey, EncryptionKey):
     def from_phe(
         self, text: str | Iterable[str], *, range: Number = 2**64, any_randomiser: bool = False
     ) -> EncryptedArray:
-        """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a list of such texts).
+        """The numbers in python-paillier's JSON (`{"v": "...", "e": -32}`, one object a line, or a
+        list of such texts).
 
-        All come out on the lowest exponent among them; `range` bounds the numbers. A subgroup key takes them only with
-        `any_randomiser`: they, and every sum with one of them, decrypt with `PrivateKey.any_randomiser` alone.
+        All come out on the lowest exponent among them; `range` bounds the numbers. A subgroup key
+        takes them only with `any_randomiser`: they, and every sum with one of them, decrypt with
+        `PrivateKey.any_randomiser` alone.
 
         Raises:
-            CiphertextError: a text is no such object, or its ciphertext none of this key; `row` counts from 0.
+            CiphertextError: a text is no such object, or its ciphertext none of this key; `row`
+                counts from 0.
             InvalidKeyError: it is a subgroup key, and `any_randomiser` is not set.
         """
         if self.variant == "subgroup" and not any_randomiser:

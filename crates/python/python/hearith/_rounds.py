@@ -36,7 +36,9 @@ class Admission(Generic[Update]):
     """The updates of a round, of which each is checked by itself."""
 
     def __init__(self, read: Callable[[Any, Any], tuple[Update, int]], data: Callable[[Update], bytes]) -> None:
-        """`read` makes an update and its factor of what a client sent, or raises; `data` are the bytes of an update."""
+        """`read` makes an update and its factor of what a client sent, or raises; `data` are the
+        bytes of an update.
+        """
         self._read, self._data = read, data
         self._seen: dict[bytes, Hashable] = {}
         self.admitted: dict[Hashable, tuple[Update, int]] = {}

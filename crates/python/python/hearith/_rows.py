@@ -1,4 +1,6 @@
-"""What encrypted arrays are and how their places are taken, moved and put together; `hearith.array` computes with them."""
+"""What encrypted arrays are and how their places are taken, moved and put together; `hearith.array`
+computes with them.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,17 @@ class Rows(Unseen):
 
     __slots__ = ("content",)
 
-    #: Above that of frames: pandas leaves operators to encrypted arrays, which reject what is missing.
+    #: Above that of frames: pandas leaves operators to encrypted arrays, which reject what is
+    #: missing.
     __pandas_priority__ = 5000
 
     #: The ciphertexts and what they stand for, for the modules of this package.
     content: Encrypted
 
     def __init__(self, content: Encrypted) -> None:
-        """Arrays come from `PublicKey.encrypt`, `from_bytes`, `from_arrow` and from operations on others."""
+        """Arrays come from `PublicKey.encrypt`, `from_bytes`, `from_arrow` and from operations on
+        others.
+        """
         if not isinstance(content, Encrypted):
             raise TypeError("EncryptedArray comes from PublicKey.encrypt, from_bytes or from_arrow")
         self.content = content
@@ -100,7 +105,9 @@ class Rows(Unseen):
     if not TYPE_CHECKING:
 
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-            """Single encrypted numbers in an array of objects, for functions that know nothing of encrypted arrays."""
+            """Single encrypted numbers in an array of objects, for functions that know nothing of
+            encrypted arrays.
+            """
             if dtype is not None and np.dtype(dtype) != object:
                 raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
             array = np.empty(self.size, dtype=object)
@@ -165,7 +172,8 @@ class Rows(Unseen):
         return map(self._row, range(len(self)))
 
     def reshape(self, *shape: int | Sequence[int]) -> Self:
-        """The numbers in another shape of as many places: `reshape(2, -1)`, `reshape((2, 3))`, `reshape(())`.
+        """The numbers in another shape of as many places: `reshape(2, -1)`, `reshape((2, 3))`,
+        `reshape(())`.
 
         Raises:
             ShapeError: it has more or fewer places.
@@ -193,7 +201,10 @@ class Rows(Unseen):
         return type(self)(self.content.selected(np.take(_shapes.places(self.shape), indices, axis)))
 
     def repeat(self, repeats: Any, axis: SupportsIndex | None = None) -> Self:
-        """Every number several times, as a vector or along an axis. Ciphertexts repeat as they are."""
+        """Every number several times, as a vector or along an axis.
+
+        Ciphertexts repeat as they are.
+        """
         return type(self)(self.content.selected(np.repeat(_shapes.places(self.shape), repeats, axis)))
 
 
@@ -201,7 +212,8 @@ AnyRows = TypeVar("AnyRows", bound=Rows)
 
 
 def concatenate(arrays: Sequence[AnyRows], axis: SupportsIndex = 0) -> AnyRows:
-    """One array of the numbers of several along an axis, all under one key and of one encoding; single numbers count as vectors of one.
+    """One array of the numbers of several along an axis, all under one key and of one encoding;
+    single numbers count as vectors of one.
 
     >>> import hearith as he
     >>> public, private = he.generate_keypair(512, insecure=True)

@@ -14,7 +14,8 @@ from hearith.errors import ShapeError
 
 
 def together(left: Shape, right: Shape) -> Shape:
-    """The shape of what NumPy makes of two arrays, each of which repeats itself along axes where it has length 1 or none.
+    """The shape of what NumPy makes of two arrays, each of which repeats itself along axes where it
+    has length 1 or none.
 
     Raises:
         ShapeError: they do not go together.

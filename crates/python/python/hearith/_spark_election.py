@@ -19,7 +19,8 @@ try:
 except ImportError as error:
     raise ImportError("this module needs pyspark and pyarrow: pip install 'hearith[spark]'") from error
 
-# Files of a board whose ballots are verified together: more make a proof little cheaper, and take memory (some 80 MB each).
+# Files of a board whose ballots are verified together: more make a proof little cheaper, and take
+# memory (some 80 MB each).
 _FILES_TOGETHER = 4
 # Tasks between two looks of the driver at what came.
 _TASKS_AT_A_TIME = 256
@@ -32,17 +33,19 @@ def verify(
     insecure: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Verifies an election's published record on all executors: what `hearith election verify --json` says.
+    """Verifies an election's published record on all executors: what
+    `hearith election verify --json` says.
 
-    `record` is the record's folder, as all workers and the driver see it, or a URI that pyarrow understands. Every file of the board
-    is read twice, by whichever worker is free: once for hashes of its lines and of ciphertexts, which the driver joins into chain,
-    tree and rules, and once for signatures, proofs and the product of the ballots that count. A task that is lost runs again. The
-    driver's memory grows by some hundred bytes a voter and some twenty a ciphertext. `progress` is told how many files of both
-    readings are done, and of how many.
+    `record` is the record's folder, as all workers and the driver see it, or a URI that pyarrow
+    understands. Every file of the board is read twice, by whichever worker is free: once for hashes
+    of its lines and of ciphertexts, which the driver joins into chain, tree and rules, and once for
+    signatures, proofs and the product of the ballots that count. A task that is lost runs again.
+    The driver's memory grows by some hundred bytes a voter and some twenty a ciphertext. `progress`
+    is told how many files of both readings are done, and of how many.
 
     Raises:
-        HearithError: there is no record, or it changes while it is read. What is wrong with it is in the report (`verified`,
-            `checks`).
+        HearithError: there is no record, or it changes while it is read. What is wrong with it is
+            in the report (`verified`, `checks`).
     """
     system, folder = open_path(record)
     files = _board_files(system, folder)
@@ -124,12 +127,15 @@ def _part(file: int, text: str) -> pa.RecordBatch:
 def _in_turns(
     spark: SparkSession, task: Task, parts: Iterable[tuple[int, str]], together: int
 ) -> Iterator[tuple[int, str]]:
-    """What a task makes of parts, in their order: `together` of them a task, and as many tasks at a time as keep all cores busy."""
+    """What a task makes of parts, in their order: `together` of them a task, and as many tasks at a
+    time as keep all cores busy.
+    """
     parts = iter(parts)
     while turn := list(itertools.islice(parts, together * _TASKS_AT_A_TIME)):
         tasks = -(-len(turn) // together)
         rows = [(index // together, file, text) for index, (file, text) in enumerate(turn)]
-        # Ranges are estimated, so a partition may have the parts of two tasks or of none: it is one task either way.
+        # Ranges are estimated, so a partition may have the parts of two tasks or of none: it is one
+        # task either way.
         spread = spark.createDataFrame(rows, "task int, file bigint, text string").repartitionByRange(tasks, "task")
         found = mapped(spread.select("file", "text"), task, "file bigint, text string").collect()
         yield from sorted((row.file, row.text) for row in found)

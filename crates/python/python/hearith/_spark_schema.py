@@ -1,6 +1,7 @@
 """Schemas of encrypted tables between Spark and the kernel, which knows Arrow.
 
-Spark has neither binary values of fixed size nor integers without sign; what a column is stands in its metadata.
+Spark has neither binary values of fixed size nor integers without sign; what a column is stands in
+its metadata.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def encrypted(schema: StructType) -> dict[str, StructField]:
 
 
 def with_companions(fields: Iterable[StructField], names: Collection[str]) -> list[str]:
-    """The names of encrypted columns, each followed by those of its companions, and of what counts values in those of `names`."""
+    """The names of encrypted columns, each followed by those of its companions, and of what counts
+    values in those of `names`.
+    """
     found = []
     for field in fields:
         values = (name for name in _descriptions.values(field.metadata) if name in names)
@@ -45,7 +48,9 @@ def with_companions(fields: Iterable[StructField], names: Collection[str]) -> li
 
 
 def described_entries(schema: StructType) -> dict[str, dict[str, str]]:
-    """The entries of encrypted columns and of those that count; a companion has none, but is there."""
+    """The entries of encrypted columns and of those that count; a companion has none, but is
+    there.
+    """
     fields = encrypted(schema).values()
     names = (
         name
@@ -61,10 +66,11 @@ def described_entries(schema: StructType) -> dict[str, dict[str, str]]:
 
 
 def of_part(entries: Mapping[str, dict[str, str]], part: int) -> dict[str, dict[str, str]]:
-    """The entries of one of the files that a table is divided into, counted from 0: each is a table of its own.
+    """The entries of one of the files that a table is divided into, counted from 0: each is a table
+    of its own.
 
-    The first keeps the table's id, so that the whole and its parts are not added up together. The others have an id that
-    follows from it and their number.
+    The first keeps the table's id, so that the whole and its parts are not added up together. The
+    others have an id that follows from it and their number.
     """
     found = {}
     for name, described in entries.items():
@@ -87,7 +93,8 @@ def described_schema(schema: StructType) -> pa.Schema:
 
 
 def from_spark(batch: pa.RecordBatch, entries: Mapping[str, dict[str, str]]) -> pa.RecordBatch:
-    """A batch with its encrypted columns as the kernel takes them: of fixed size, described; counts without sign.
+    """A batch with its encrypted columns as the kernel takes them: of fixed size, described; counts
+    without sign.
 
     Raises:
         TableError: a column does not hold what its description says.
@@ -121,7 +128,9 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def spark_schema(schema: pa.Schema, before: StructType, jwk: str) -> StructType:
-    """The Spark schema of what the kernel returns; columns that it passed on are as they were `before`."""
+    """The Spark schema of what the kernel returns; columns that it passed on are as they were
+    `before`.
+    """
     fields = []
     for field in schema:
         entries = _descriptions.entries(field)

@@ -1,4 +1,6 @@
-"""What runs on Spark's workers, whatever it computes: tasks over record batches, values that all of them have, files by URI."""
+"""What runs on Spark's workers, whatever it computes: tasks over record batches, values that all of
+them have, files by URI.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def take_cores() -> None:
 
 
 class _Local:
-    """What a broadcast variable is, for sessions that have none (Spark Connect): the value travels with the task."""
+    """What a broadcast variable is, for sessions that have none (Spark Connect): the value travels
+    with the task.
+    """
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -1,7 +1,7 @@
 """Sums, in Spark, of columns that are encrypted whole (`hearith.bfv`).
 
-Rows of such a column belong together, thousands at a time, so there is no data frame of them: what is spread over the workers are the
-row groups of Parquet files, which end where chunks of rows end.
+Rows of such a column belong together, thousands at a time, so there is no data frame of them: what
+is spread over the workers are the row groups of Parquet files, which end where chunks of rows end.
 """
 
 from __future__ import annotations
@@ -39,10 +39,12 @@ def sum_files(
     min_rows: int = 0,
     allow_rare_weights: bool = False,
 ) -> DataFrame:
-    """Totals of the columns that are encrypted whole in a Parquet file, or in all files of a folder, by groups, still encrypted.
+    """Totals of the columns that are encrypted whole in a Parquet file, or in all files of a
+    folder, by groups, still encrypted.
 
-    Every task adds up some row groups, and its totals, one a group and column, are shuffled by group and added up once more.
-    All workers must see the files under this path, or URI that pyarrow understands.
+    Every task adds up some row groups, and its totals, one a group and column, are shuffled by
+    group and added up once more. All workers must see the files under this path, or URI that
+    pyarrow understands.
 
     Args:
         spark: the session.
@@ -51,14 +53,16 @@ def sum_files(
         by: plain columns to group by.
         weight: a plain column of integers that numbers are multiplied by.
         where: conditions on plain columns, such as `year > 2020`, as the command line takes them.
-        min_rows: groups of fewer rows are left out. A total is null if fewer values entered it with a weight other than 0, or fewer
-            with any one of their weights, as far as the tasks' totals tell: each keeps how often its rarest weight occurs.
+        min_rows: groups of fewer rows are left out. A total is null if fewer values entered it with
+            a weight other than 0, or fewer with any one of their weights, as far as the tasks'
+            totals tell: each keeps how often its rarest weight occurs.
         allow_rare_weights: counts values of all weights together for `min_rows`.
 
     Raises:
         KeyMismatchError: a file is under another key, or encrypted by another scheme.
-        TableError: there is no file, or one table is there twice, or files differ. Chunks of rows that are altered, or are not those
-            of their row group, end the action that computes the totals.
+        TableError: there is no file, or one table is there twice, or files differ. Chunks of rows
+            that are altered, or are not those of their row group, end the action that computes the
+            totals.
     """
     groups, least = column_names(by), whole("min_rows", min_rows, 0)
     found, schema = pieces(spark, path, public)
@@ -66,7 +70,9 @@ def sum_files(
 
 
 def pieces(spark: SparkSession, path: str, public: bfv.PublicKey) -> tuple[DataFrame, pa.Schema]:
-    """The row groups of the files, some a partition, and the files' schema, whose metadata name the tables."""
+    """The row groups of the files, some a partition, and the files' schema, whose metadata name the
+    tables.
+    """
     system, root = open_path(path)
     rows: list[tuple[int, str, int, int]] = []
     schema: pa.Schema | None = None

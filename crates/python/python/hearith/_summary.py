@@ -1,4 +1,6 @@
-"""What the columns of a table are, for people: which are encrypted, under which key, with which headroom; never a value."""
+"""What the columns of a table are, for people: which are encrypted, under which key, with which
+headroom; never a value.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _HEADS = ("column", "type", "key", "bits", "scale", "range", "additions")
 
 @dataclass(frozen=True)
 class Summary:
-    """The columns of a table, a row each: name and type, and of encrypted ones key, bits, scale, range and additions with headroom."""
+    """The columns of a table, a row each: name and type, and of encrypted ones key, bits, scale,
+    range and additions with headroom.
+    """
 
     rows: tuple[tuple[str, ...], ...]
     length: int

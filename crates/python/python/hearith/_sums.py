@@ -40,7 +40,9 @@ def total_along(numbers: Encrypted, axis: int) -> Encrypted:
 
 
 def running(numbers: Encrypted, axis: int) -> Encrypted:
-    """The sums of the numbers up to each along an axis: pairs, then pairs of pairs, in as many steps as its length has bits."""
+    """The sums of the numbers up to each along an axis: pairs, then pairs of pairs, in as many
+    steps as its length has bits.
+    """
     length, native = numbers.shape[axis], numbers.key.native
     order = np.moveaxis(_shapes.places(numbers.shape), axis, 0)
     rows, width = numbers.rows.select(order.reshape(-1).tolist()), numbers.size // max(1, length)
@@ -96,8 +98,9 @@ def totals_by(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], Encryp
 
 
 def _distinct(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """The distinct labels in ascending order, and which of them each is. Labels of several kinds, such as 1 and "1", stay apart: numbers
-    come before texts."""
+    """The distinct labels in ascending order, and which of them each is.
+
+    Labels of several kinds, such as 1 and "1", stay apart: numbers come before texts."""
     if labels.dtype.kind != "O":
         return np.unique(labels, return_inverse=True)
     keyed = [_kind(label) for label in labels]

@@ -1,5 +1,6 @@
-"""Tables that other libraries have had in hand: described again, and renamed as a whole. `hearith.describe` and `hearith.rename` are
-what people call."""
+"""Tables that other libraries have had in hand: described again, and renamed as a whole.
+
+`hearith.describe` and `hearith.rename` are what people call."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def described(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The table with the descriptions of the columns of the same names in a schema.
 
     Raises:
-        TableError: a column described there has another length of values here, or its companion is missing.
+        TableError: a column described there has another length of values here, or its companion is
+            missing.
     """
     companions = {name for field in schema for name in _descriptions.counts(_descriptions.entries(field))}
     for index, field in enumerate(table.schema):
@@ -77,7 +79,9 @@ def rename(table: Any, names: Mapping[str, str]) -> Any:
 
 
 def _with_companions(schema: pa.Schema, names: Mapping[str, str]) -> dict[str, str]:
-    """Old and new names, with those of the companions of encrypted columns; packed ones count for columns that keep their names."""
+    """Old and new names, with those of the companions of encrypted columns; packed ones count for
+    columns that keep their names.
+    """
     every = dict(names)
     for old, new in names.items():
         if old not in schema.names:

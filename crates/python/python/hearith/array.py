@@ -23,21 +23,26 @@ if TYPE_CHECKING:
 
 
 class EncryptedArray(Rows):
-    """Encrypted numbers under one public key, in an array of any shape, or a single one (`shape == ()`).
+    """Encrypted numbers under one public key, in an array of any shape, or a single one
+    (`shape == ()`).
 
-    `+` and `-` take other encrypted arrays, plain numbers and plain arrays; `*`, `/` and `@` take plain ones. Shapes go together as
-    NumPy's do; slices, index arrays and masks, sums along an axis, `len` and iteration do what they do there. Operands of different
-    scales or divisors, which are public, move to a common one exactly. What cannot be done without the private key is a `TypeError`.
+    `+` and `-` take other encrypted arrays, plain numbers and plain arrays; `*`, `/` and `@` take
+    plain ones. Shapes go together as NumPy's do; slices, index arrays and masks, sums along an
+    axis, `len` and iteration do what they do there. Operands of different scales or divisors, which
+    are public, move to a common one exactly. What cannot be done without the private key is a
+    `TypeError`.
 
-    Plain numbers count exactly: a float stands for the shortest decimal that reads back as it, and the result has the digits that
-    it takes (`scale`). Quotients and means divide what is decrypted, so nothing is rounded before; `decrypt` gives them as floats.
+    Plain numbers count exactly: a float stands for the shortest decimal that reads back as it, and
+    the result has the digits that it takes (`scale`). Quotients and means divide what is decrypted,
+    so nothing is rounded before; `decrypt` gives them as floats.
 
-    The array knows how large its numbers can be: `bound` follows from the declared range and from every operation since. Where
-    a result could outgrow the key, the operation raises `RangeError`, and so does a decryption that finds more than the
-    bound: a number never wraps around unseen.
+    The array knows how large its numbers can be: `bound` follows from the declared range and from
+    every operation since. Where a result could outgrow the key, the operation raises `RangeError`,
+    and so does a decryption that finds more than the bound: a number never wraps around unseen.
 
-    Sums and products with plain numbers are not randomised: whoever knows the operand's ciphertexts and sees the
-    result can test guesses of the plain numbers. `rerandomise()` before handing on what must hide them.
+    Sums and products with plain numbers are not randomised: whoever knows the operand's ciphertexts
+    and sees the result can test guesses of the plain numbers. `rerandomise()` before handing on
+    what must hide them.
 
     >>> import hearith as he, numpy as np
     >>> public, private = he.generate_keypair(512, insecure=True)
@@ -119,11 +124,12 @@ class EncryptedArray(Rows):
     ) -> EncryptedArray:
         """Products with plain numbers.
 
-        Factors multiply as they are: a decimal adds its digits to the scale of the result, a float those of the shortest decimal that
-        reads back as it (beside numbers on a power of sixteen, it adds its own binary digits). `scale` (decimal digits kept of the
-        factors) or `exponent` (power of sixteen) keeps so many, and with `rounding` rounds factors that have more. The time depends
-        on the length of the largest factor in bits, and on no factor's value. A multiple by 0 is a ciphertext that anybody
-        recognises until it is randomised.
+        Factors multiply as they are: a decimal adds its digits to the scale of the result, a float
+        those of the shortest decimal that reads back as it (beside numbers on a power of sixteen,
+        it adds its own binary digits). `scale` (decimal digits kept of the factors) or `exponent`
+        (power of sixteen) keeps so many, and with `rounding` rounds factors that have more. The
+        time depends on the length of the largest factor in bits, and on no factor's value. A
+        multiple by 0 is a ciphertext that anybody recognises until it is randomised.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -139,10 +145,11 @@ class EncryptedArray(Rows):
         return EncryptedArray(product)
 
     def divide(self, divisor: Numbers) -> EncryptedArray:
-        """Quotients by plain numbers, which are exact until they are decrypted: as floats, the nearest to them.
+        """Quotients by plain numbers, which are exact until they are decrypted: as floats, the
+        nearest to them.
 
-        A single divisor that is a whole number costs nothing and leaves the ciphertexts as they are. Different divisors have a common
-        multiple, which takes headroom.
+        A single divisor that is a whole number costs nothing and leaves the ciphertexts as they
+        are. Different divisors have a common multiple, which takes headroom.
 
         Raises:
             ScaleError: their common multiple exceeds the key.
@@ -158,8 +165,9 @@ class EncryptedArray(Rows):
     def sum(
         self, axis: SupportsIndex | tuple[int, ...] | None = None, *, keepdims: bool = False, progress: bool = False
     ) -> EncryptedArray:
-        """The sum of all numbers, or those along an axis or several; no numbers have the sum 0, one number that number's ciphertext
-        itself. `keepdims` leaves the length 1 along the axes that are gone."""
+        """The sum of all numbers, or those along an axis or several; no numbers have the sum 0, one
+        number that number's ciphertext itself. `keepdims` leaves the length 1 along the axes that
+        are gone."""
         if axis is None:
             content = _sums.total(self.content, progress)
         else:
@@ -169,7 +177,8 @@ class EncryptedArray(Rows):
         return EncryptedArray(content.shaped(_shapes.kept(self.shape, axis)) if keepdims else content)
 
     def mean(self, axis: SupportsIndex | tuple[int, ...] | None = None, *, keepdims: bool = False) -> EncryptedArray:
-        """The mean of all numbers, or those along an axis or several: the sum, divided by how many there are when it is decrypted.
+        """The mean of all numbers, or those along an axis or several: the sum, divided by how many
+        there are when it is decrypted.
 
         Raises:
             ShapeError: there are none.
@@ -192,8 +201,8 @@ class EncryptedArray(Rows):
     def sum_by(self, labels: Any) -> tuple[npt.NDArray[Any], EncryptedArray]:
         """The distinct labels in ascending order and the sum of each one's numbers.
 
-        The total of a label that occurs once is the ciphertext of its row itself, and can be recognised as such;
-        `rerandomise()` ends that.
+        The total of a label that occurs once is the ciphertext of its row itself, and can be
+        recognised as such; `rerandomise()` ends that.
 
         Raises:
             NullError: a label is missing.
@@ -209,7 +218,8 @@ class EncryptedArray(Rows):
         return names, EncryptedArray(totals)
 
     def dot(self, weights: Any, *, progress: bool = False) -> EncryptedArray:
-        """`self @ weights`: sums of the products with plain weights, a vector or the columns of a matrix.
+        """`self @ weights`: sums of the products with plain weights, a vector or the columns of a
+        matrix.
 
         The result is not randomised: whoever knows the ciphertexts can test guesses of the weights.
         """
@@ -236,8 +246,9 @@ class EncryptedArray(Rows):
         return self.content.to_bytes()
 
     def tolist(self) -> Any:
-        """The numbers as single encrypted ones, in lists nested as deep as the array has dimensions: what NumPy gives of plain numbers. A
-        single number is itself. `decrypt` takes such lists.
+        """The numbers as single encrypted ones, in lists nested as deep as the array has
+        dimensions: what NumPy gives of plain numbers. A single number is itself. `decrypt` takes
+        such lists.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(512, insecure=True)
@@ -248,8 +259,9 @@ class EncryptedArray(Rows):
         return self if self.shape == () else [row.tolist() for row in self]
 
     def ciphertexts(self) -> list[int]:
-        """The ciphertexts as integers in [1, n^2), in row-major order: what `ciphertext()` of python-paillier's numbers gives. Sums of
-        these integers mean nothing; `to_phe` writes them with their exponents."""
+        """The ciphertexts as integers in [1, n^2), in row-major order: what `ciphertext()` of
+        python-paillier's numbers gives. Sums of these integers mean nothing; `to_phe` writes them
+        with their exponents."""
         data, width = self.to_bytes(), self.content.width
         return [int.from_bytes(data[row : row + width], "big") for row in range(0, len(data), width)]
 
@@ -263,10 +275,12 @@ class EncryptedArray(Rows):
         exponent: int | None = None,
         range: Number | None = None,
     ) -> EncryptedArray:
-        """Ciphertexts from their bytes; `range` bounds the numbers they hold (by default 2^63 - 1 units).
+        """Ciphertexts from their bytes; `range` bounds the numbers they hold (by default 2^63 - 1
+        units).
 
         Raises:
-            CiphertextError: a row is no ciphertext of this key, or the bytes are no whole number of rows.
+            CiphertextError: a row is no ciphertext of this key, or the bytes are no whole number of
+                rows.
         """
         encoding = Encoding.of(scale, exponent)
         bound = DEFAULT_RANGE if range is None else encoding.bound(range)
@@ -280,7 +294,8 @@ class EncryptedArray(Rows):
 
     @classmethod
     def from_arrow(cls, key: ComputingKey, column: Any) -> EncryptedArray:
-        """The numbers of an Arrow array or chunked array of that extension type, or of a column of an encrypted table.
+        """The numbers of an Arrow array or chunked array of that extension type, or of a column of
+        an encrypted table.
 
         Raises:
             KeyMismatchError: the column is encrypted under another key.
@@ -291,9 +306,11 @@ class EncryptedArray(Rows):
         return cls(from_arrow(key, column))
 
     def to_phe(self) -> list[str]:
-        """The numbers in python-paillier's JSON, `{"v": "...", "e": -8}` each; `PublicKey.from_phe` reads it.
+        """The numbers in python-paillier's JSON, `{"v": "...", "e": -8}` each; `PublicKey.from_phe`
+        reads it.
 
-        The ciphertexts go as they are: `rerandomise()` results first where plain operands must stay hidden.
+        The ciphertexts go as they are: `rerandomise()` results first where plain operands must stay
+        hidden.
 
         Raises:
             ScaleError: the numbers stand on a power of ten.
@@ -308,7 +325,8 @@ class EncryptedArray(Rows):
         return _restore, state
 
     if TYPE_CHECKING:
-        # To type checkers, an array of numbers that are encrypted arrays themselves: `np.sum` of it is one.
+        # To type checkers, an array of numbers that are encrypted arrays themselves: `np.sum` of it
+        # is one.
         def __array__(self) -> np.ndarray[Any, np.dtype[Element]]: ...
 
     # NumPy's functions: hearith._numpy says which, and what they do.

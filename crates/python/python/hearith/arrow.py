@@ -1,7 +1,8 @@
 """Encrypted numbers as Arrow data: an extension type over fixed-size binary.
 
-The type says scheme, key id, bits, encoding, range and headroom; the ciphertexts are big-endian, twice the bytes of n each. In an
-encrypted table the field's metadata say the same in the entries `hearith.*`, which the command line and other programs read.
+The type says scheme, key id, bits, encoding, range and headroom; the ciphertexts are big-endian,
+twice the bytes of n each. In an encrypted table the field's metadata say the same in the entries
+`hearith.*`, which the command line and other programs read.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ NAME = "hearith.paillier"
 
 @dataclass(frozen=True)
 class Description:
-    """What an encrypted column is. With `encoding == "slots"` scales and ranges are one a slot, otherwise there is one of each. A
-    column of a table also says of which plain ones it was made, and which columns count their additions."""
+    """What an encrypted column is.
+
+    With `encoding == "slots"` scales and ranges are one a slot, otherwise there is one of each. A
+    column of a table also says of which plain ones it was made, and which columns count their
+    additions."""
 
     key: str
     bits: int
@@ -48,7 +52,9 @@ class Description:
 
     @property
     def bound(self) -> int:
-        """Largest magnitude of an encrypted integer, with all additions that there is headroom for."""
+        """Largest magnitude of an encrypted integer, with all additions that there is headroom
+        for.
+        """
         steps: int = 16**-self.exponent
         return max(self.ranges) * steps * self.max_additions
 
@@ -94,7 +100,9 @@ class Description:
 
 
 class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
-    """The type of encrypted numbers: fixed-size binary, or the binary type that another library has made of it."""
+    """The type of encrypted numbers: fixed-size binary, or the binary type that another library has
+    made of it.
+    """
 
     def __init__(self, description: Description, storage: pa.DataType | None = None) -> None:
         """The type of columns so described."""
@@ -107,7 +115,9 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
         return bool(self.storage_type == pa.binary(self.description.width))
 
     def __arrow_ext_serialize__(self) -> bytes:
-        """The description as JSON; ranges as text, since they exceed what JSON readers take for integers."""
+        """The description as JSON; ranges as text, since they exceed what JSON readers take for
+        integers.
+        """
         entries = asdict(self.description)
         entries["ranges"] = [str(range) for range in self.description.ranges]
         return json.dumps(entries).encode()
@@ -132,16 +142,21 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
     def __reduce__(self) -> tuple[Any, ...]:
         return EncryptedType, (self.description, self.storage_type)
 
-    #: What makes pandas' type of this one. It computes with arrays, which become columns of this type: so the package puts it here.
+    #: What makes pandas' type of this one. It computes with arrays, which become columns of this
+    #: type: so the package puts it here.
     pandas_type: ClassVar[Callable[[EncryptedType], Any]]
 
     def to_pandas_dtype(self) -> Any:
-        """In pandas a column keeps its type: `to_pandas`, filters, `to_parquet` and the way back leave it as it is."""
+        """In pandas a column keeps its type: `to_pandas`, filters, `to_parquet` and the way back
+        leave it as it is.
+        """
         return type(self).pandas_type(self)
 
 
 def register() -> None:
-    """Makes the type known to Arrow in this process; importing `hearith` and `pyarrow`, in whichever order, does this."""
+    """Makes the type known to Arrow in this process; importing `hearith` and `pyarrow`, in
+    whichever order, does this.
+    """
     # Known already, if the module was loaded a second time.
     with suppress(pa.ArrowKeyError):
         pa.register_extension_type(EncryptedType(Description("0" * 32, 64, "integer", (0,), (1,), 1)))
@@ -199,9 +214,10 @@ def read_encoding(description: Description) -> Encoding:
 
 
 def extended(table: pa.Table) -> pa.Table:
-    """The table with its encrypted columns as the extension type and with their descriptions, where it has lost some of that: files that
-    the command line wrote have plain binary described by its field's metadata, other libraries keep the type and neither the metadata
-    nor the width. The descriptions have the names that the columns have now.
+    """The table with its encrypted columns as the extension type and with their descriptions, where
+    it has lost some of that: files that the command line wrote have plain binary described by its
+    field's metadata, other libraries keep the type and neither the metadata nor the width. The
+    descriptions have the names that the columns have now.
     """
     for index, field in enumerate(table.schema):
         if needs_extending(field):
@@ -219,7 +235,9 @@ def extended_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def _named(table: pa.Table) -> pa.Table:
-    """The table with encrypted columns described by the names that they have now, where somebody has renamed them."""
+    """The table with encrypted columns described by the names that they have now, where somebody
+    has renamed them.
+    """
     counting = {field.name for field in table.schema if field.type == pa.uint64()}
     for index, field in enumerate(table.schema):
         changed = _descriptions.renamed(field, counting)

@@ -1,7 +1,8 @@
-"""BFV, a lattice scheme, for whole vectors and columns: thousands of numbers a ciphertext, and fast.
+"""BFV, a lattice scheme, for whole vectors and columns: thousands of numbers a ciphertext, and
+fast.
 
-Vectors are encrypted, added up and weighed whole; of a table's column come sums by groups. docs/how-to/choosing.md says when to take it
-rather than Paillier.
+Vectors are encrypted, added up and weighed whole; of a table's column come sums by groups.
+docs/how-to/choosing.md says when to take it rather than Paillier.
 
 >>> import hearith as he, numpy as np
 >>> public, private = he.generate_keypair(scheme="bfv")
@@ -43,7 +44,9 @@ DEFAULT_ADDITIONS = 2**32
 
 
 class _EncryptionKey(ABC):
-    """What public and private keys have in common: both encrypt, the private key in half the bytes."""
+    """What public and private keys have in common: both encrypt, the private key in half the
+    bytes.
+    """
 
     #: The key in Rust, for the modules of this package.
     native: rust.BfvPublicKey | rust.BfvPrivateKey
@@ -83,20 +86,25 @@ class _EncryptionKey(ABC):
         rounding: bool = False,
         max_additions: int = DEFAULT_ADDITIONS,
     ) -> EncryptedVector:
-        """Encrypts a vector of numbers: a NumPy array, a list, a pandas or polars series, an Arrow array.
+        """Encrypts a vector of numbers: a NumPy array, a list, a pandas or polars series, an Arrow
+        array.
 
         Args:
             values: integers; with `scale` or `exponent` floats, `Decimal` and `Fraction` as well.
             scale: decimal digits kept after the point, 0 to 38.
-            exponent: instead of `scale`, the power of sixteen that the numbers are multiples of, -512 to 0.
+            exponent: instead of `scale`, the power of sixteen that the numbers are multiples of,
+                -512 to 0.
             range: largest magnitude of a number; by default 2^63 - 1 units of the last digit.
-            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than refusing them.
-            max_additions: how many numbers of that magnitude a result can hold: numbers that are added up, times their weights.
+            rounding: rounds decimal numbers with more digits than `scale` half to even, rather than
+                refusing them.
+            max_additions: how many numbers of that magnitude a result can hold: numbers that are
+                added up, times their weights.
 
         Raises:
             NullError: a value is missing.
             NumberError: a value is no number.
-            RangeError: a number exceeds the range, or range and additions need more bits than the parameter set has.
+            RangeError: a number exceeds the range, or range and additions need more bits than the
+                parameter set has.
             ScaleError: a number has more digits after the point than are kept.
             ShapeError: the values are no vector.
         """
@@ -123,11 +131,13 @@ class _EncryptionKey(ABC):
         max_additions: int | None = None,
         progress: bool = False,
     ) -> pa.Table:
-        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow streams) whole.
+        """Encrypts a column of a table (pyarrow, pandas, polars, or whatever exports Arrow streams)
+        whole.
 
-        The result is a `pyarrow.Table` in which every `slots` rows the column has a cell with the ciphertext of them all, and nulls
-        between, followed by a companion column that counts additions. It is what the command line `hearith` reads and writes as
-        Parquet. Its rows stay together and in their order: none can be taken out. Nulls stay nulls: sums pass over them.
+        The result is a `pyarrow.Table` in which every `slots` rows the column has a cell with the
+        ciphertext of them all, and nulls between, followed by a companion column that counts
+        additions. It is what the command line `hearith` reads and writes as Parquet. Its rows stay
+        together and in their order: none can be taken out. Nulls stay nulls: sums pass over them.
 
         `scheme`, where it is given, has to be `bfv`.
         """
@@ -148,7 +158,9 @@ class _EncryptionKey(ABC):
         max_additions: int | None = None,
         progress: bool = False,
     ) -> pa.Table:
-        """Encrypts several columns whole; `columns` are names, or names with their `hearith.columns.ColumnOptions`."""
+        """Encrypts several columns whole; `columns` are names, or names with their
+        `hearith.columns.ColumnOptions`.
+        """
         from hearith._bfv_tables import encrypt_columns
 
         check_scheme(scheme, "bfv")
@@ -217,16 +229,18 @@ class PublicKey(_EncryptionKey):
         allow_rare_weights: bool = False,
         progress: bool = False,
     ) -> pa.Table:
-        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in ascending order.
+        """The totals of a table's encrypted columns by groups, still encrypted: one row a group, in
+        ascending order.
 
         Args:
             table: a table as `encrypt_columns` gives it, or an iterable of tables.
             by: plain columns to group by.
             weight: a plain column of integers that numbers are multiplied by.
-            where: what rows count: conditions on plain columns such as `year > 2020`, as the command line takes them, or truth values,
-                one a row of a single table.
-            min_rows: groups of fewer rows are left out. A total is null if fewer values entered it with a weight other than 0, or
-                fewer with any one of their weights: weights such as 1 and 1000 show single values in the digits of a total.
+            where: what rows count: conditions on plain columns such as `year > 2020`, as the
+                command line takes them, or truth values, one a row of a single table.
+            min_rows: groups of fewer rows are left out. A total is null if fewer values entered it
+                with a weight other than 0, or fewer with any one of their weights: weights such as
+                1 and 1000 show single values in the digits of a total.
             allow_repeated: adds tables and totals up even if they have rows in common.
             allow_rare_weights: counts values of all weights together for `min_rows`.
             progress: shows a progress bar.
@@ -236,7 +250,8 @@ class PublicKey(_EncryptionKey):
         Raises:
             KeyMismatchError: the table is under another key, or encrypted by another scheme.
             RangeError: a total has more additions than there is headroom for.
-            TableError: chunks of rows are missing, altered, repeated or moved, or two tables have rows in common.
+            TableError: chunks of rows are missing, altered, repeated or moved, or two tables have
+                rows in common.
         """
         from hearith._bfv_tables import sum_columns
 
@@ -271,7 +286,8 @@ class PublicKey(_EncryptionKey):
 class PrivateKey(_EncryptionKey):
     """What only the owner has: decrypts, and encrypts in half the bytes.
 
-    It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down deliberately.
+    It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down
+    deliberately.
     """
 
     native: rust.BfvPrivateKey
@@ -285,16 +301,20 @@ class PrivateKey(_EncryptionKey):
 
     @classmethod
     def from_jwk(cls, text: str, *, passphrase: str | None = None, engine: str | None = None) -> PrivateKey:
-        """The key in the JSON that `to_jwk` and the command line write; `passphrase` opens an encrypted one.
+        """The key in the JSON that `to_jwk` and the command line write; `passphrase` opens an
+        encrypted one.
 
         Raises:
-            InvalidKeyError: it is no private key, or of another scheme, or the passphrase is wrong or missing.
+            InvalidKeyError: it is no private key, or of another scheme, or the passphrase is wrong
+                or missing.
         """
         return cls(rust.BfvPrivateKey.from_text(text, passphrase=passphrase, engine=engine))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, passphrase: str | None = None, engine: str | None = None) -> PrivateKey:
-        """The key in a file, encrypted or not, whose text is wiped from memory. Warns if others than the file's owner can read it.
+        """The key in a file, encrypted or not, whose text is wiped from memory.
+
+        Warns if others than the file's owner can read it.
 
         Raises:
             InvalidKeyError: as `from_jwk`.
@@ -303,7 +323,9 @@ class PrivateKey(_EncryptionKey):
         return cls(rust.BfvPrivateKey.load(path, passphrase=passphrase, engine=engine))
 
     def to_jwk(self, *, passphrase: str | None = None) -> str:
-        """The key, secret as it is, as JSON of one line; with a passphrase as an encrypted JSON Web Key, as Paillier's keys are."""
+        """The key, secret as it is, as JSON of one line; with a passphrase as an encrypted JSON Web
+        Key, as Paillier's keys are.
+        """
         return self.native.to_text() if passphrase is None else self.native.to_encrypted_text(passphrase)
 
     @property
@@ -312,8 +334,9 @@ class PrivateKey(_EncryptionKey):
         return self._key
 
     def decrypt(self, encrypted: EncryptedVector | EncryptedTotals) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers of a vector, or totals: NumPy's `int64` where they fit, else Python's integers; `Decimal` with a scale; floats on a
-        power of sixteen. A single total comes as Python's `int`, `Decimal` or `float`.
+        """The numbers of a vector, or totals: NumPy's `int64` where they fit, else Python's
+        integers; `Decimal` with a scale; floats on a power of sixteen. A single total comes as
+        Python's `int`, `Decimal` or `float`.
 
         Raises:
             CiphertextError: a ciphertext was altered.
@@ -367,7 +390,8 @@ def generate_keypair(
 
     Args:
         parameters: `bfv-4096`, `bfv-8192` or `bfv-16384`, all of 128-bit security.
-        engine: `serial`, `avx2` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.
+        engine: `serial`, `avx2` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest
+            that the machine has.
 
     Raises:
         InvalidKeyError: there is no such parameter set.

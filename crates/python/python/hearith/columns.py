@@ -1,7 +1,8 @@
 """Encrypted columns of tables: encrypt, add up by groups, decrypt.
 
-Tables come as pyarrow, pandas or polars have them, or as anything that exports an Arrow stream; results are pyarrow tables. Rows pass
-the Rust kernel in batches, so that progress shows and Ctrl-C ends the work.
+Tables come as pyarrow, pandas or polars have them, or as anything that exports an Arrow stream;
+results are pyarrow tables. Rows pass the Rust kernel in batches, so that progress shows and Ctrl-C
+ends the work.
 """
 
 from __future__ import annotations
@@ -55,15 +56,18 @@ class DecryptingKey(Protocol):
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """How to encrypt a column: decimal digits kept after the point (by default those of a decimal type, else none) and
-    largest magnitude of a value (by default 2^63 - 1 units of the last digit)."""
+    """How to encrypt a column: decimal digits kept after the point (by default those of a decimal
+    type, else none) and largest magnitude of a value (by default 2^63 - 1 units of the last digit).
+    """
 
     scale: int | None = None
     range: Number | None = None
 
 
 class Withheld(NamedTuple):
-    """What of some totals was not given out: groups, the rows of these groups, and totals of single columns in other groups."""
+    """What of some totals was not given out: groups, the rows of these groups, and totals of single
+    columns in other groups.
+    """
 
     groups: int
     rows: int
@@ -73,9 +77,10 @@ class Withheld(NamedTuple):
 class Totals:
     """Running totals of the encrypted columns of tables of one shape, by groups.
 
-    `public` is the key, `schema` that of the tables, `by` the columns to group by. `others` are the schemas of tables that are to be
-    added as well and may have other scales, ranges, numbers of additions and widths of group columns: all are brought to one. After an
-    error the totals are gone.
+    `public` is the key, `schema` that of the tables, `by` the columns to group by. `others` are the
+    schemas of tables that are to be added as well and may have other scales, ranges, numbers of
+    additions and widths of group columns: all are brought to one. After an error the totals are
+    gone.
     """
 
     def __init__(
@@ -102,12 +107,15 @@ class Totals:
         """Turns to the next table, whose rows `update` then adds in as many pieces as there are.
 
         Raises:
-            TableError: the table has rows of one that was begun or added before, and `allow_repeated` is false.
+            TableError: the table has rows of one that was begun or added before, and
+                `allow_repeated` is false.
         """
         self._totals.begin(self._aligned(extended_schema(schema)), allow_repeated=allow_repeated)
 
     def update(self, table: Any, *, progress: bool = False) -> None:
-        """Adds the rows of a table or record batch, whether or not they are of a table that is there already."""
+        """Adds the rows of a table or record batch, whether or not they are of a table that is
+        there already.
+        """
         for start, batch in _batches(as_table(table), progress, "adding"):
             with rows_from(start):
                 if self._alignment is not None:
@@ -118,13 +126,16 @@ class Totals:
         return schema if self._alignment is None else self._alignment.schema(schema)
 
     def finish(self, *, min_rows: int = 0, rerandomise: bool = False) -> pa.Table:
-        """The totals, one row a group in ascending order of the group columns: a table of encrypted columns again.
+        """The totals, one row a group in ascending order of the group columns: a table of encrypted
+        columns again.
 
-        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null; `withheld` says how many. Differences are
-        not looked at: a total of all rows beside those of groups still gives a left-out group away to whoever decrypts.
+        Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null;
+        `withheld` says how many. Differences are not looked at: a total of all rows beside those of
+        groups still gives a left-out group away to whoever decrypts.
 
-        The total of a single value is that value's own ciphertext, and whoever has the table can tell which rows a total is
-        of: `rerandomise` makes ciphertexts that nobody can link to the table's without the private key.
+        The total of a single value is that value's own ciphertext, and whoever has the table can
+        tell which rows a total is of: `rerandomise` makes ciphertexts that nobody can link to the
+        table's without the private key.
         """
         least = whole("min_rows", min_rows, 0)
         return extended(pa.Table.from_batches([self._totals.finish(min_rows=least, rerandomise=rerandomise)]))
@@ -163,7 +174,9 @@ def encryptor_of(
     rounding: bool,
     max_additions: int | None,
 ) -> _native.Encryptor:
-    """What encrypts the batches of a table of this schema; arguments as of `PublicKey.encrypt_columns`."""
+    """What encrypts the batches of a table of this schema; arguments as of
+    `PublicKey.encrypt_columns`.
+    """
     additions = None if max_additions is None else whole("max_additions", max_additions, 1)
     specs = specifications(columns)
     return _native.Encryptor(key, schema, specs, pack=pack, rounding=rounding, max_additions=additions)
@@ -255,9 +268,10 @@ def _single_batch(table: pa.Table) -> pa.RecordBatch:
 
 
 def as_table(table: Any) -> pa.Table:
-    """A table of pyarrow from a table or record batch of pyarrow, a data frame or series of pandas (without its index) or polars, lazy or
-    not, or an Arrow stream. Encrypted columns that another library has passed on have their type and description again, and those that an
-    encrypted array has become a companion.
+    """A table of pyarrow from a table or record batch of pyarrow, a data frame or series of pandas
+    (without its index) or polars, lazy or not, or an Arrow stream. Encrypted columns that another
+    library has passed on have their type and description again, and those that an encrypted array
+    has become a companion.
 
     Raises:
         RangeError: an encrypted array's numbers may be larger than those of a column.
@@ -294,20 +308,26 @@ def tables(given: Any) -> Iterator[pa.Table]:
 
 
 def _tables_or_pieces(given: Any) -> Iterator[tuple[pa.Table, bool]]:
-    """A single table, or each of several, and whether it is a record batch: a piece of a table, of which there may be others."""
+    """A single table, or each of several, and whether it is a record batch: a piece of a table, of
+    which there may be others.
+    """
     single = isinstance(given, pa.Table | pa.RecordBatch) or not isinstance(given, Iterable)
     for one in [given] if single or hasattr(given, "__arrow_c_stream__") else given:
         yield as_table(one), isinstance(one, pa.RecordBatch)
 
 
 def _schemas(given: Any) -> Iterator[pa.Schema]:
-    """The schemas of all tables of a list; those of an iterator are not known before it is used up."""
+    """The schemas of all tables of a list; those of an iterator are not known before it is used
+    up.
+    """
     if isinstance(given, Sequence) and len(given) > 1:
         yield from (as_table(one).schema for one in given)
 
 
 def column_names(columns: str | Sequence[str]) -> list[str]:
-    """Names of columns, each of which must stand there once; a single name counts as a list of one."""
+    """Names of columns, each of which must stand there once; a single name counts as a list of
+    one.
+    """
     names = [columns] if isinstance(columns, str) else list(columns)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -1,7 +1,8 @@
 """FHE over the integers: encrypted bits that can be added and multiplied.
 
-The schemes are CMNT and CNT with the parameters of their papers, which are HISTORICAL AND BROKEN: they protect nothing, and every
-constructor asks for them by name. docs/explanation/dghv.md has the attacks.
+The schemes are CMNT and CNT with the parameters of their papers, which are HISTORICAL AND BROKEN:
+they protect nothing, and every constructor asks for them by name. docs/explanation/dghv.md has the
+attacks.
 
 >>> from hearith import dghv
 >>> import numpy as np
@@ -75,12 +76,16 @@ class PublicKey:
 
     @property
     def recrypts(self) -> bool:
-        """Whether the key can recrypt bits that are too noisy, so that circuits may be of any depth."""
+        """Whether the key can recrypt bits that are too noisy, so that circuits may be of any
+        depth.
+        """
         return self.native.recrypts
 
     @property
     def rungs(self) -> int:
-        """Levels of the key's ladder below its own, down which bits leave noise behind; 0 without one."""
+        """Levels of the key's ladder below its own, down which bits leave noise behind; 0 without
+        one.
+        """
         return self.native.rungs
 
     def encrypt(self, bits: Any) -> EncryptedBits:
@@ -110,11 +115,14 @@ class PublicKey:
         return [EncryptedBits(self, output) for output in outputs]
 
     def switch(self, bits: EncryptedBits, level: int) -> EncryptedBits:
-        """The same bits at a lower level of the key's ladder, with less noise. Operators and circuits do that by themselves.
+        """The same bits at a lower level of the key's ladder, with less noise.
+
+        Operators and circuits do that by themselves.
 
         Raises:
             KeyMismatchError: bits of another key.
-            RangeError: a level above that of the bits, or below the ladder; or the noise would be too large there.
+            RangeError: a level above that of the bits, or below the ladder; or the noise would be
+                too large there.
         """
         self._check(bits)
         return EncryptedBits(self, self.native.switch(bits.native, level))
@@ -144,7 +152,10 @@ class PublicKey:
 
 
 class PrivateKey:
-    """What only the owner has: decrypts. It is wiped when it is dropped, and neither printed nor pickled."""
+    """What only the owner has: decrypts.
+
+    It is wiped when it is dropped, and neither printed nor pickled.
+    """
 
     #: The key in Rust, for the modules of this package.
     native: rust.DghvPrivateKey
@@ -157,10 +168,13 @@ class PrivateKey:
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, insecure_historical_parameters: bool = False) -> PrivateKey:
-        """The key in a file (`private.dghv` of the command line). Warns if others than the file's owner can read it.
+        """The key in a file (`private.dghv` of the command line).
+
+        Warns if others than the file's owner can read it.
 
         Raises:
-            InvalidKeyError: it holds no private key, or `insecure_historical_parameters` is not set.
+            InvalidKeyError: it holds no private key, or `insecure_historical_parameters` is not
+                set.
             OSError: it cannot be read.
         """
         return cls(rust.DghvPrivateKey.load(path, insecure_historical_parameters=insecure_historical_parameters))
@@ -198,9 +212,10 @@ class PrivateKey:
 class EncryptedBits:
     """A vector of encrypted bits under one public key.
 
-    `^`, `&` and `~` do what they do with NumPy's booleans; operands are other encrypted bits, or plain booleans of the same
-    length. Every operation adds noise. With a ladder, operands of `&` go down it where that leaves more room for noise. Where there
-    is too much, operands are recrypted first if the key can do that, and else `RangeError` is raised.
+    `^`, `&` and `~` do what they do with NumPy's booleans; operands are other encrypted bits, or
+    plain booleans of the same length. Every operation adds noise. With a ladder, operands of `&` go
+    down it where that leaves more room for noise. Where there is too much, operands are recrypted
+    first if the key can do that, and else `RangeError` is raised.
     """
 
     #: Arrays of NumPy leave operators to this class.
@@ -214,7 +229,9 @@ class EncryptedBits:
     native: rust.DghvCiphertexts
 
     def __init__(self, key: PublicKey, native: rust.DghvCiphertexts) -> None:
-        """Bits come from `encrypt` and `load_bits` of a `PublicKey` and from operations on others."""
+        """Bits come from `encrypt` and `load_bits` of a `PublicKey` and from operations on
+        others.
+        """
         if not isinstance(native, rust.DghvCiphertexts):
             raise TypeError("EncryptedBits comes from encrypt or load_bits of a PublicKey")
         self.key, self.native = key, native
@@ -223,7 +240,9 @@ class EncryptedBits:
         return len(self.native)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the bits to a file, which the command line reads, in the place of one that is there."""
+        """Writes the bits to a file, which the command line reads, in the place of one that is
+        there.
+        """
         self.native.save(path)
 
     @property
@@ -296,14 +315,20 @@ def generate_keypair(
     Args:
         scheme: `cmnt` or `cnt`.
         parameters: `toy`, `small`, `medium` or `large`; all of them are broken.
-        short_coefficients: coefficients of encryption as short as those of `cmnt`, so that fresh bits of `cnt` can be multiplied.
-        recryption: with what recrypts bits that are too noisy; without it a key is half as long, and circuits are shallow.
-        ladder: rungs of a ladder of keys with shorter secrets, for `toy` and `small`: circuits may be deeper.
-        insecure_historical_parameters: says that the key shall protect nothing; no key is made without.
-        engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.
+        short_coefficients: coefficients of encryption as short as those of `cmnt`, so that fresh
+            bits of `cnt` can be multiplied.
+        recryption: with what recrypts bits that are too noisy; without it a key is half as long,
+            and circuits are shallow.
+        ladder: rungs of a ladder of keys with shorter secrets, for `toy` and `small`: circuits may
+            be deeper.
+        insecure_historical_parameters: says that the key shall protect nothing; no key is made
+            without.
+        engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the
+            machine has.
 
     Raises:
-        InvalidKeyError: no such parameters, no room for such a ladder, or `insecure_historical_parameters` is not set.
+        InvalidKeyError: no such parameters, no room for such a ladder, or
+            `insecure_historical_parameters` is not set.
     """
     public, private = rust.DghvPrivateKey.generate(
         scheme,

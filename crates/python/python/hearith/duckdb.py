@@ -1,16 +1,19 @@
-"""Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_avg`, `he_add`, `he_multiply`, `he_rerandomise`, `he_key_id` and
-`he_decrypt`; `FROM he_functions()` lists them all with what they do.
+"""Encrypted columns in DuckDB: the SQL functions `he_sum`, `he_avg`, `he_add`, `he_multiply`,
+`he_rerandomise`, `he_key_id` and `he_decrypt`; `FROM he_functions()` lists them all with what they
+do.
 
-The wheel carries DuckDB's extension; `connect` opens a database with it, `load` adds it to a connection. A ciphertext is a
-`BLOB` as in the Parquet files that `hearith encrypt` and `PublicKey.encrypt_columns` write::
+The wheel carries DuckDB's extension; `connect` opens a database with it, `load` adds it to a
+connection. A ciphertext is a `BLOB` as in the Parquet files that `hearith encrypt` and
+`PublicKey.encrypt_columns` write::
 
     con = hearith.duckdb.connect()
     hearith.duckdb.load_key(con, public)
     con.sql("SELECT dept, he_sum(salary) FROM 'staff.parquet' GROUP BY dept")
 
-Such a file also describes its encrypted columns: under which key, in which encoding, with how much headroom. SQL sees bytes only,
-so `sum_columns` checks the descriptions, adds up and counts additions, and returns totals described again; `describe` puts the
-description back on what a query of your own returns. Both give tables that `PrivateKey.decrypt_columns` decrypts and checks.
+Such a file also describes its encrypted columns: under which key, in which encoding, with how much
+headroom. SQL sees bytes only, so `sum_columns` checks the descriptions, adds up and counts
+additions, and returns totals described again; `describe` puts the description back on what a query
+of your own returns. Both give tables that `PrivateKey.decrypt_columns` decrypts and checks.
 """
 
 from __future__ import annotations
@@ -54,7 +57,8 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """`duckdb.connect`, with the extension loaded.
 
-    It allows extensions without a signature of DuckDB's authors in this database, since Hearith's has none.
+    It allows extensions without a signature of DuckDB's authors in this database, since Hearith's
+    has none.
     """
     return load(duckdb.connect(fspath(database), config={_UNSIGNED: "true", **(config or {})}, **options))
 
@@ -63,8 +67,9 @@ def load(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Loads the extension into the database of a connection, and returns the connection.
 
     Raises:
-        HearithError: the database was not opened with `config={"allow_unsigned_extensions": "true"}`, this DuckDB is older than
-            1.5.6, or the wheel is for another platform.
+        HearithError: the database was not opened with
+            `config={"allow_unsigned_extensions": "true"}`, this DuckDB is older than 1.5.6, or the
+            wheel is for another platform.
     """
     if not EXTENSION.exists():
         raise HearithError(f"{EXTENSION} is missing: build it with crates/duckdb/package.py, or install the wheel")
@@ -84,7 +89,8 @@ def load(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 def load_key(con: duckdb.DuckDBPyConnection, public: PublicKey | File) -> str:
     """Loads a public key, or the file of one, for all connections of the database; its id.
 
-    With a single key loaded, SQL functions mean that one; with several, they take an id as the last argument.
+    With a single key loaded, SQL functions mean that one; with several, they take an id as the last
+    argument.
     """
     if isinstance(public, PublicKey):
         if public.weakness is not None:
@@ -95,7 +101,9 @@ def load_key(con: duckdb.DuckDBPyConnection, public: PublicKey | File) -> str:
 
 
 def encrypted_columns(file: File) -> dict[str, dict[str, str]]:
-    """The encrypted columns of a Parquet file and their descriptions: `key`, `bits`, `encoding`, `scale`, `max_additions`, ..."""
+    """The encrypted columns of a Parquet file and their descriptions: `key`, `bits`, `encoding`,
+    `scale`, `max_additions`, ...
+    """
     return _encrypted(pq.read_schema(fspath(file)))
 
 
@@ -108,22 +116,25 @@ def sum_columns(
     min_rows: int = 0,
     rerandomise: bool = False,
 ) -> pa.Table:
-    """The totals of all encrypted columns of Parquet files by groups, still encrypted: `PublicKey.sum_columns`, on DuckDB's threads.
+    """The totals of all encrypted columns of Parquet files by groups, still encrypted:
+    `PublicKey.sum_columns`, on DuckDB's threads.
 
     Args:
         con: a connection with the extension.
         public: the key that the files are encrypted under.
-        files: names, or patterns as DuckDB has them (`'parts/*.parquet'`, `'**/2026-*.parquet'`, `?`, `[a-c]`). A file that exists
-            under the very name is that file. A pattern adds what is not among the files before it. Files may differ in scale, range,
-            number of additions and width of group columns.
+        files: names, or patterns as DuckDB has them (`'parts/*.parquet'`, `'**/2026-*.parquet'`,
+            `?`, `[a-c]`). A file that exists under the very name is that file. A pattern adds what
+            is not among the files before it. Files may differ in scale, range, number of additions
+            and width of group columns.
         by: the columns that make groups.
         min_rows: groups of fewer rows are left out, and a total of fewer values is null.
         rerandomise: whether the totals are ciphertexts that nobody can link to the rows.
 
     Raises:
         KeyMismatchError: a file is encrypted under another key.
-        TableError: a pattern finds no file, no column is encrypted, files differ in their columns, a group column is missing, scales and
-            ranges of all files together leave no room for additions, or a total has more additions than there is headroom for.
+        TableError: a pattern finds no file, no column is encrypted, files differ in their columns,
+            a group column is missing, scales and ranges of all files together leave no room for
+            additions, or a total has more additions than there is headroom for.
     """
     paths = _found(con, [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)])
     groups = [by] if isinstance(by, str) else list(by)
@@ -135,7 +146,8 @@ def sum_columns(
     Totals(public, schemas[0], groups, others=schemas[1:])
     load_key(con, public)
     added = [_added(con, public, schema, groups, alike) for schema, (_, alike) in zip(schemas, shapes, strict=True)]
-    # One row a group and shape: the kernel checks headroom, and orders them as the command line does.
+    # One row a group and shape: the kernel checks headroom, and orders them as the command line
+    # does.
     totals = Totals(public, added[0].schema, groups, others=[one.schema for one in added[1:]])
     for one in added:
         totals.begin(one.schema, allow_repeated=True)
@@ -146,7 +158,9 @@ def sum_columns(
 def _added(
     con: duckdb.DuckDBPyConnection, public: PublicKey, schema: pa.Schema, groups: list[str], paths: list[str]
 ) -> pa.Table:
-    """The totals of files whose encrypted columns are alike, with the counts that the kernel checks."""
+    """The totals of files whose encrypted columns are alike, with the counts that the kernel
+    checks.
+    """
     query = _query(schema, groups, public.id)
     result = describe(con.sql(query, params={"files": [_literal(path) for path in paths]}).to_arrow_table(), schema)
     role = {_descriptions.ROLE: _descriptions.ROWS}
@@ -156,14 +170,18 @@ def _added(
 
 
 def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
-    """A query's result with the descriptions of the columns of the same names in `like`, a schema or a Parquet file.
+    """A query's result with the descriptions of the columns of the same names in `like`, a schema
+    or a Parquet file.
 
-    An encrypted column keeps its name and its companions `NAME.additions` have to be added up beside it::
+    An encrypted column keeps its name and its companions `NAME.additions` have to be added up
+    beside it::
 
-        SELECT dept, he_sum(salary) AS salary, sum("salary.additions") AS "salary.additions" FROM 'staff.parquet' GROUP BY dept
+        SELECT dept, he_sum(salary) AS salary, sum("salary.additions") AS "salary.additions" FROM
+        'staff.parquet' GROUP BY dept
 
     Raises:
-        TableError: a column described there has another length of values here, or its companion is missing.
+        TableError: a column described there has another length of values here, or its companion is
+            missing.
     """
     return described(table, like if isinstance(like, pa.Schema) else pq.read_schema(fspath(like)))
 
@@ -188,7 +206,10 @@ def _load(con: duckdb.DuckDBPyConnection, source: str) -> str:
 
 
 def _found(con: duckdb.DuckDBPyConnection, names: list[str]) -> list[str]:
-    """The files that names and patterns mean, by DuckDB's own matching. What a pattern finds is added if it is not there yet."""
+    """The files that names and patterns mean, by DuckDB's own matching.
+
+    What a pattern finds is added if it is not there yet.
+    """
     paths: list[str] = []
     found: set[str] = set()
     for name in names:
@@ -210,8 +231,8 @@ def _literal(path: str) -> str:
 
 
 def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tuple[pa.Schema, list[str]]]:
-    """The files by the descriptions of their encrypted columns, each with the schema of the first of them. They may differ in scale, range
-    and number of additions.
+    """The files by the descriptions of their encrypted columns, each with the schema of the first
+    of them. They may differ in scale, range and number of additions.
 
     Raises:
         KeyMismatchError, TableError: those of a file do not add up with those of the first.

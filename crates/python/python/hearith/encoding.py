@@ -1,8 +1,9 @@
 """Numbers as the signed integers that are encrypted.
 
-A number is `integer * base**exponent / divisor`: plain integers stand on exponent 0, decimal numbers on a power of ten (`scale=2`
-keeps two digits after the point), binary fractions on a power of sixteen, as python-paillier's do (`exponent=-8` keeps 32
-bits after the point). Quotients and means have a divisor: the division is done on what is decrypted.
+A number is `integer * base**exponent / divisor`: plain integers stand on exponent 0, decimal
+numbers on a power of ten (`scale=2` keeps two digits after the point), binary fractions on a power
+of sixteen, as python-paillier's do (`exponent=-8` keeps 32 bits after the point). Quotients and
+means have a divisor: the division is done on what is decrypted.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from hearith.errors import HearithError, RangeError, ScaleError
 
 #: Largest magnitude of an encoded number unless another is declared: any 64-bit integer's.
 DEFAULT_RANGE = 2**63 - 1
-#: Most decimal digits after the point that can be asked for, and that encrypted columns have. Results may have more.
+#: Most decimal digits after the point that can be asked for, and that encrypted columns have.
+#: Results may have more.
 MAX_SCALE = 38
 #: Lowest power of sixteen that can be asked for: finer than any double.
 MIN_EXPONENT = -512
@@ -66,7 +68,8 @@ class Encoding:
 
     @classmethod
     def of(cls, scale: int | None = None, exponent: int | None = None) -> Encoding:
-        """The encoding with `scale` decimal digits after the point, or on the power of sixteen `exponent`.
+        """The encoding with `scale` decimal digits after the point, or on the power of sixteen
+        `exponent`.
 
         Raises:
             NumberError: scale or exponent is no whole number.
@@ -107,7 +110,10 @@ class Encoding:
         return ("integers" if self.exponent == 0 else scale) + quotient
 
     def times(self, other: Encoding) -> Encoding:
-        """The encoding of products. Of a power of ten and one of sixteen, the power of ten becomes a divisor."""
+        """The encoding of products.
+
+        Of a power of ten and one of sixteen, the power of ten becomes a divisor.
+        """
         if self.base == other.base or 0 in (self.exponent, other.exponent):
             base = other.base if self.exponent == 0 else self.base
             return Encoding(base, self.exponent + other.exponent, self.divisor * other.divisor)
@@ -124,7 +130,9 @@ class Encoding:
         return self._on_sixteens(other, denominator)
 
     def _on_sixteens(self, other: Encoding, denominator: int) -> Encoding:
-        """The encoding with a denominator, on the finest power of sixteen of these two; whatever is left of it is the divisor."""
+        """The encoding with a denominator, on the finest power of sixteen of these two; whatever is
+        left of it is the divisor.
+        """
         exponent = min(one.exponent for one in (self, other) if one.base == 16)
         return Encoding(16, exponent, denominator // 16**-exponent)
 
@@ -133,7 +141,8 @@ class Encoding:
         return Encoding(self.base, self.exponent, self.divisor * divisor)
 
     def undivided(self) -> Encoding:
-        """This encoding, where others than this package can read it: without a division, and with digits that can be asked for.
+        """This encoding, where others than this package can read it: without a division, and with
+        digits that can be asked for.
 
         Raises:
             ScaleError: they cannot.
@@ -166,8 +175,9 @@ class Encoding:
     def encode(self, values: Numbers, *, limit: int, rounding: bool = False) -> tuple[Integers, Shape]:
         """The integers of numbers, row by row, and the shape in which they come.
 
-        Binary fractions are rounded to the nearest multiple of the unit. Decimal numbers must be exact, unless `rounding`
-        asks for the nearest, half to even; a float stands for the shortest decimal that reads back as it.
+        Binary fractions are rounded to the nearest multiple of the unit. Decimal numbers must be
+        exact, unless `rounding` asks for the nearest, half to even; a float stands for the shortest
+        decimal that reads back as it.
 
         Raises:
             NullError: a value is missing.
@@ -186,8 +196,8 @@ class Encoding:
         return integers
 
     def decode(self, integers: Integers) -> npt.NDArray[Any]:
-        """The numbers that integers stand for: `int64` (or Python's integers where they do not fit), `Decimal`, `float64`; quotients
-        as the nearest `float64`.
+        """The numbers that integers stand for: `int64` (or Python's integers where they do not
+        fit), `Decimal`, `float64`; quotients as the nearest `float64`.
 
         Raises:
             RangeError: a number exceeds a float.
@@ -231,10 +241,12 @@ class Encoding:
         return scaled.astype(np.int64)
 
     def _of_decimals(self, values: npt.NDArray[np.float64], rounding: bool) -> Integers:
-        """The integers of doubles, each the shortest decimal that reads back as it, as `_integer` gives them one by one.
+        """The integers of doubles, each the shortest decimal that reads back as it, as `_integer`
+        gives them one by one.
 
-        No two decimals of 15 digits read as one double: an integer below 10^15 that gives the double when it is divided is the one. Where
-        digits are rounded away, the product is too, by less than what lies between it and the next half. Whatever is left goes one by one.
+        No two decimals of 15 digits read as one double: an integer below 10^15 that gives the
+        double when it is divided is the one. Where digits are rounded away, the product is too, by
+        less than what lies between it and the next half. Whatever is left goes one by one.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = values * 10.0**self.scale
@@ -252,7 +264,9 @@ class Encoding:
         return narrow(integers)
 
     def _exact(self, value: Any) -> Fraction:
-        """The number, a float as the binary fraction that it is where numbers are binary fractions."""
+        """The number, a float as the binary fraction that it is where numbers are binary
+        fractions.
+        """
         binary = self.base == 16 and isinstance(value, float | np.floating) and np.isfinite(value)
         return Fraction(float(value)) if binary else fraction(value)
 

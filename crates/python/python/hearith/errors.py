@@ -1,8 +1,9 @@
 """What can go wrong.
 
-Every error of the package is a `HearithError`; each is also the built-in error that comes nearest. An error says where it
-happened (`row`, counted from 0, and `column`) and what kind it is of (`kind`, a word that programs can compare); what
-caused it is its `__cause__`. No message contains a plaintext, a cell of a table or key material.
+Every error of the package is a `HearithError`; each is also the built-in error that comes nearest.
+An error says where it happened (`row`, counted from 0, and `column`) and what kind it is of
+(`kind`, a word that programs can compare); what caused it is its `__cause__`. No message contains a
+plaintext, a cell of a table or key material.
 
 >>> import hearith as he
 >>> public, private = he.generate_keypair(512, insecure=True)
@@ -65,7 +66,9 @@ class InvalidKeyError(HearithError, ValueError):
 
 
 class KeyMismatchError(HearithError, ValueError):
-    """Numbers encrypted under different keys meet, or a key is not the one that numbers belong to."""
+    """Numbers encrypted under different keys meet, or a key is not the one that numbers belong
+    to.
+    """
 
 
 class NumberError(HearithError, TypeError):
@@ -77,7 +80,9 @@ class NullError(NumberError):
 
 
 class ShapeError(HearithError, ValueError):
-    """Arrays meet whose shapes do not go together, or something has other dimensions than it must have."""
+    """Arrays meet whose shapes do not go together, or something has other dimensions than it must
+    have.
+    """
 
 
 class ShareError(HearithError, ValueError):

@@ -1,10 +1,11 @@
-"""Adding up the updates of many clients, none of which anybody but the key's owner sees, and the owner only their sum.
+"""Adding up the updates of many clients, none of which anybody but the key's owner sees, and the
+owner only their sum.
 
-An update is one NumPy array, or several in lists, tuples and dictionaries (the layers of a model). Its numbers
-become integers, multiples of `step` up to
-`range` either side of 0, and lie side by side in the slots of few plaintexts: some dozens a ciphertext of Paillier's, thousands of
-`hearith.bfv`'s. Each slot has headroom for the sum of all clients, each with its weight: what could exceed it is an error, never a number
-that wrapped around.
+An update is one NumPy array, or several in lists, tuples and dictionaries (the layers of a model).
+Its numbers become integers, multiples of `step` up to `range` either side of 0, and lie side by
+side in the slots of few plaintexts: some dozens a ciphertext of Paillier's, thousands of
+`hearith.bfv`'s. Each slot has headroom for the sum of all clients, each with its weight: what could
+exceed it is an error, never a number that wrapped around.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ class EncryptedUpdate:
         return len(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The ciphertexts one after another: of Paillier big-endian, of BFV each behind its length."""
+        """The ciphertexts one after another: of Paillier big-endian, of BFV each behind its
+        length.
+        """
         return self._rows if isinstance(self._rows, bytes) else self._rows.to_bytes()
 
     def __repr__(self) -> str:
@@ -74,7 +77,9 @@ class EncryptedUpdate:
 
 
 class Aggregator:
-    """How the updates of many clients are encrypted and added up. Every party makes one with the same arguments.
+    """How the updates of many clients are encrypted and added up.
+
+    Every party makes one with the same arguments.
 
     Args:
         key: the public key, of either scheme; whoever decrypts has the private one.
@@ -83,12 +88,13 @@ class Aggregator:
         step: what numbers are rounded to multiples of.
         clients: how many updates are added up at most.
         max_weight: largest weight of an update, a positive integer (say, its number of samples).
-        secret_weights: each client's weight is encrypted as one number more of its update, so that nobody but the key's owner sees
-            weights, and the owner only their sum.
+        secret_weights: each client's weight is encrypted as one number more of its update, so that
+            nobody but the key's owner sees weights, and the owner only their sum.
 
     Raises:
         NumberError: `clients` or `max_weight` is no whole number.
-        RangeError: a slot with this range, step and headroom is larger than the key has room for, or an argument is not finite.
+        RangeError: a slot with this range, step and headroom is larger than the key has room for,
+            or an argument is not finite.
         ScaleError: the step is not positive.
 
     >>> import hearith as he, numpy as np
@@ -115,7 +121,8 @@ class Aggregator:
         clients, max_weight = whole("clients", clients, 1), whole("max_weight", max_weight, 1)
         self._key = key
         self._layers = Layout(like)
-        # A float counts for what it is, a power of two exactly, not for the decimal that it prints as.
+        # A float counts for what it is, a power of two exactly, not for the decimal that it prints
+        # as.
         self._step = _exact("step", step)
         if self._step <= 0:
             raise ScaleError("the step must be positive", kind="out_of_range")
@@ -168,13 +175,17 @@ class Aggregator:
         private: PrivateKey | bfv.PrivateKey | None = None,
         progress: bool = False,
     ) -> EncryptedUpdate:
-        """Encrypts an update, its numbers rounded to the nearest step and multiplied by a weight of the client's own.
+        """Encrypts an update, its numbers rounded to the nearest step and multiplied by a weight of
+        the client's own.
 
         Args:
             update: arrays of the agreed shapes.
-            weight: 1 to `max_weight`; it can be read from the update unless the aggregator has secret weights.
-            clip: cuts numbers that exceed the range to it, rather than refusing them; not what is no number.
-            private: the private key where the client is its owner: faster, or of BFV in half the bytes.
+            weight: 1 to `max_weight`; it can be read from the update unless the aggregator has
+                secret weights.
+            clip: cuts numbers that exceed the range to it, rather than refusing them; not what is
+                no number.
+            private: the private key where the client is its owner: faster, or of BFV in half the
+                bytes.
             progress: shows a progress bar.
 
         Raises:
@@ -195,17 +206,22 @@ class Aggregator:
     def sum(
         self, updates: Iterable[EncryptedUpdate], *, weights: Sequence[int] | None = None, progress: bool = False
     ) -> EncryptedUpdate:
-        """The sum of updates, each multiplied by its weight if there are weights. Needs no private key.
+        """The sum of updates, each multiplied by its weight if there are weights.
 
-        With Paillier, the sum of a single update is that update's ciphertexts themselves, and sums are not randomised: whoever knows
-        the updates' ciphertexts can test guesses of the weights. `rerandomise` ends that. With BFV sums are randomised, since their
-        noise would tell the key's owner of the addends.
+        Needs no private key.
+
+        With Paillier, the sum of a single update is that update's ciphertexts themselves, and sums
+        are not randomised: whoever knows the updates' ciphertexts can test guesses of the weights.
+        `rerandomise` ends that. With BFV sums are randomised, since their noise would tell the
+        key's owner of the addends.
 
         Raises:
             NumberError: a weight is no whole number.
-            KeyMismatchError, ScaleError: an update belongs to another key, or to an aggregator with other arguments.
+            KeyMismatchError, ScaleError: an update belongs to another key, or to an aggregator with
+                other arguments.
             RangeError: the total weight exceeds what there is headroom for.
-            ValueError: there is no update, not as many weights, or any weights where they are secret: clients have multiplied by theirs.
+            ValueError: there is no update, not as many weights, or any weights where they are
+                secret: clients have multiplied by theirs.
         """
         every = list(updates)
         if self._secret and weights is not None:
@@ -232,17 +248,20 @@ class Aggregator:
     ) -> Round[EncryptedUpdate]:
         """The sum of the updates that can be added up, for a round that one client must not end.
 
-        A client is left out, with a warning that names it, if its update is of another key or aggregator, damaged, no update at all, a copy
-        of another client's, one of two under one name, or if its weight is none. `sum` raises instead.
+        A client is left out, with a warning that names it, if its update is of another key or
+        aggregator, damaged, no update at all, a copy of another client's, one of two under one
+        name, or if its weight is none. `sum` raises instead.
 
         Args:
-            updates: by the names of clients: a mapping, or pairs; without names places count. Bytes are those of `to_bytes`.
+            updates: by the names of clients: a mapping, or pairs; without names places count. Bytes
+                are those of `to_bytes`.
             weights: by the same names, or as many in the same order; 1 each without them.
             minimum: how few clients make a sum.
             progress: shows a progress bar.
 
         Raises:
-            NumberError, RangeError: `minimum` is no whole number of at least 1; the total weight exceeds what there is headroom for.
+            NumberError, RangeError: `minimum` is no whole number of at least 1; the total weight
+                exceeds what there is headroom for.
             TableError: fewer clients than `minimum` are left.
             ValueError: there are weights where they are secret.
         """
@@ -275,10 +294,12 @@ class Aggregator:
         return update, factor
 
     def rerandomise(self, update: EncryptedUpdate, *, progress: bool = False) -> EncryptedUpdate:
-        """The same update, or sum of updates, in ciphertexts that nobody can link to the former without the private key.
+        """The same update, or sum of updates, in ciphertexts that nobody can link to the former
+        without the private key.
 
         Raises:
-            KeyMismatchError, ScaleError: the update belongs to another key, or to an aggregator with other arguments.
+            KeyMismatchError, ScaleError: the update belongs to another key, or to an aggregator
+                with other arguments.
         """
         self._check(update)
         others = self._scheme.rerandomise(update.rows(self._scheme), progress)
@@ -315,7 +336,9 @@ class Aggregator:
         return self._decrypted(private, update, False)[1]
 
     def quantised(self, update: Layers, *, clip: bool = False) -> Floats:
-        """The update as it is encrypted: rounded to multiples of the step, and cut to the range if asked for."""
+        """The update as it is encrypted: rounded to multiples of the step, and cut to the range if
+        asked for.
+        """
         return self._shaped(self._quantised(update, clip), Fraction(1))
 
     @property

@@ -1,8 +1,10 @@
-"""Flower's federated averaging with updates that its server cannot read (needs `flwr`; written for and tested with 1.41).
+"""Flower's federated averaging with updates that its server cannot read (needs `flwr`; written for
+and tested with 1.41).
 
-The clients hold the key pair, Flower's server the public key only. A client's train function ends with `to_record`; the server's
-strategy is `EncryptedFedAvg`; what it sends out in the next round, the clients read with `from_record`. Everything else is as
-with `flwr.serverapp.strategy.FedAvg`, whose method `aggregate_train` is all that is replaced::
+The clients hold the key pair, Flower's server the public key only. A client's train function ends
+with `to_record`; the server's strategy is `EncryptedFedAvg`; what it sends out in the next round,
+the clients read with `from_record`. Everything else is as with `flwr.serverapp.strategy.FedAvg`,
+whose method `aggregate_train` is all that is replaced::
 
     aggregator = he.Aggregator(public, like=layers, range=8, step=2**-20, clients=10, max_weight=1000)
     strategy = EncryptedFedAvg(aggregator)                                                       # in the server
@@ -36,16 +38,19 @@ _CIPHERTEXTS, _WEIGHT = "hearith.ciphertexts", "hearith.weight"
 class EncryptedFedAvg(FedAvg):
     """Federated averaging over ciphertexts; `options` are those of `FedAvg`.
 
-    A reply's weight is its metric `num-examples` (or what `weighted_by_key` says), a whole number from 1 to the aggregator's
-    `max_weight`. Metrics are averaged in the clear, as `FedAvg` does. Of an aggregator with secret weights the strategy takes
-    no weight from the metrics: clients give theirs to `Aggregator.encrypt`, and 1 as the metric, which Flower's average of metrics wants.
+    A reply's weight is its metric `num-examples` (or what `weighted_by_key` says), a whole number
+    from 1 to the aggregator's `max_weight`. Metrics are averaged in the clear, as `FedAvg` does. Of
+    an aggregator with secret weights the strategy takes no weight from the metrics: clients give
+    theirs to `Aggregator.encrypt`, and 1 as the metric, which Flower's average of metrics wants.
 
-    A client that sends an error, nothing in time, or an update that cannot be added up is not in the round's sum; the last with a
-    warning, and named in `left_out` by its node id.
+    A client that sends an error, nothing in time, or an update that cannot be added up is not in
+    the round's sum; the last with a warning, and named in `left_out` by its node id.
     """
 
     def __init__(self, aggregator: Aggregator, *, minimum_clients: int = 1, **options: Any) -> None:
-        """Adds up the updates that clients encrypt with an aggregator of the same arguments, of `minimum_clients` or more."""
+        """Adds up the updates that clients encrypt with an aggregator of the same arguments, of
+        `minimum_clients` or more.
+        """
         super().__init__(**options)
         self.aggregator, self.minimum_clients = aggregator, minimum_clients
         #: Who was left out of the latest round, and why.
@@ -60,7 +65,8 @@ class EncryptedFedAvg(FedAvg):
             RangeError: the total weight exceeds what there is headroom for.
             TableError: fewer clients than `minimum_clients` sent an update that can be added up.
         """
-        # Flower's own look at the contents would end the round of a single client whose record has other names.
+        # Flower's own look at the contents would end the round of a single client whose record has
+        # other names.
         valid, _ = self._check_and_log_replies(replies, is_train=True, validate=False)
         if not valid:
             return None, None
@@ -102,7 +108,9 @@ def to_record(update: EncryptedUpdate) -> ArrayRecord:
 
 
 def from_record(aggregator: Aggregator, record: ArrayRecord, private: PrivateKey) -> Floats:
-    """The weighted mean in an encrypted record; a plain record (the model of the first round) as it is."""
+    """The weighted mean in an encrypted record; a plain record (the model of the first round) as it
+    is.
+    """
     if _CIPHERTEXTS not in record:
         arrays = record.to_numpy_ndarrays()
         return [array if array.dtype.kind == "f" else array.astype(np.float64) for array in arrays]

@@ -38,8 +38,9 @@ class PublicKey(PublicOperations):
         """The key with modulus `n`; with a generator `h` it is of the DJN variant.
 
         Raises:
-            InvalidKeyError: `n` is no product of two large primes as far as can be seen, or the key protects nothing (below 2048
-                bits, prime, primes close together) and `insecure` is not set.
+            InvalidKeyError: `n` is no product of two large primes as far as can be seen, or the key
+                protects nothing (below 2048 bits, prime, primes close together) and `insecure` is
+                not set.
         """
         generator = None if h is None else _to_bytes("h", h)
         super().__init__(rust.PublicKey(_to_bytes("n", n), generator, insecure=insecure, engine=engine))
@@ -52,7 +53,9 @@ class PublicKey(PublicOperations):
 
     @classmethod
     def from_jwk(cls, text: str, *, insecure: bool = False, engine: str | None = None) -> PublicKey:
-        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it."""
+        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil`
+        write it.
+        """
         return cls._of(rust.PublicKey.from_jwk(text, insecure=insecure, engine=engine))
 
     @classmethod
@@ -60,7 +63,8 @@ class PublicKey(PublicOperations):
         """The key in a file with its JSON Web Key.
 
         Raises:
-            InvalidKeyError: it holds no public key, or one that protects nothing and `insecure` is not set.
+            InvalidKeyError: it holds no public key, or one that protects nothing and `insecure` is
+                not set.
             OSError: it cannot be read.
         """
         return cls._of(rust.PublicKey.load(path, insecure=insecure, engine=engine))
@@ -72,7 +76,8 @@ class PublicKey(PublicOperations):
 class PrivateKey(EncryptionKey, DecryptionKey):
     """What only the owner has: decrypts, and encrypts faster than the public key.
 
-    It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down deliberately.
+    It is wiped when it is dropped, and neither printed nor pickled; `to_jwk` writes it down
+    deliberately.
     """
 
     native: rust.PrivateKey
@@ -103,13 +108,14 @@ class PrivateKey(EncryptionKey, DecryptionKey):
     def from_jwk(
         cls, text: str, *, passphrase: str | None = None, insecure: bool = False, engine: str | None = None
     ) -> PrivateKey:
-        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil` write it.
+        """The key in a JSON Web Key, as `to_jwk`, the command line and python-paillier's `pheutil`
+        write it.
 
         `passphrase` opens an encrypted one; for one in the clear it is not used.
 
         Raises:
-            InvalidKeyError: the text is no private key, the passphrase is wrong or missing, or the key protects nothing and
-                `insecure` is not set.
+            InvalidKeyError: the text is no private key, the passphrase is wrong or missing, or the
+                key protects nothing and `insecure` is not set.
         """
         return cls._of(rust.PrivateKey.from_jwk(text, passphrase=passphrase, insecure=insecure, engine=engine))
 
@@ -122,8 +128,9 @@ class PrivateKey(EncryptionKey, DecryptionKey):
         insecure: bool = False,
         engine: str | None = None,
     ) -> PrivateKey:
-        """The key in a file with its JSON Web Key, encrypted or not; its text is wiped from memory. Warns if others than the file's
-        owner can read it.
+        """The key in a file with its JSON Web Key, encrypted or not; its text is wiped from memory.
+
+        Warns if others than the file's owner can read it.
 
         Raises:
             InvalidKeyError: as `from_jwk`.
@@ -132,11 +139,13 @@ class PrivateKey(EncryptionKey, DecryptionKey):
         return cls._of(rust.PrivateKey.load(path, passphrase=passphrase, insecure=insecure, engine=engine))
 
     def any_randomiser(self) -> PrivateKey:
-        """The same key, decrypting ciphertexts of any origin; under a variant other than `subgroup` every key does.
+        """The same key, decrypting ciphertexts of any origin; under a variant other than `subgroup`
+        every key does.
 
-        A subgroup key decrypts with short exponents, and rejects ciphertexts whose randomisers are not its own, such as
-        python-paillier's, and sums with one of them (the error's kind is `foreign_randomiser`). What this key decrypts takes three
-        to five times as long, every row alike.
+        A subgroup key decrypts with short exponents, and rejects ciphertexts whose randomisers are
+        not its own, such as python-paillier's, and sums with one of them (the error's kind is
+        `foreign_randomiser`). What this key decrypts takes three to five times as long, every row
+        alike.
 
         >>> import hearith as he
         >>> public, private = he.generate_keypair(1024, "subgroup", insecure=True)
@@ -149,12 +158,15 @@ class PrivateKey(EncryptionKey, DecryptionKey):
 
     @property
     def decrypts_any_randomiser(self) -> bool:
-        """Whether it decrypts ciphertexts whatever their randomisers: false of a `subgroup` key as it was generated or read."""
+        """Whether it decrypts ciphertexts whatever their randomisers: false of a `subgroup` key as
+        it was generated or read.
+        """
         return self.native.decrypts_any_randomiser
 
     def to_jwk(self, *, passphrase: str | None = None) -> str:
-        """The key, secret as it is, as a JSON Web Key of one line; with a passphrase as an encrypted one (RFC 7517, section 7:
-        PBES2-HS512+A256KW and A256GCM), which takes about half a second."""
+        """The key, secret as it is, as a JSON Web Key of one line; with a passphrase as an
+        encrypted one (RFC 7517, section 7: PBES2-HS512+A256KW and A256GCM), which takes about half
+        a second."""
         return self.native.to_jwk() if passphrase is None else self.native.to_encrypted_jwk(passphrase)
 
     @property
@@ -214,12 +226,15 @@ def generate_keypair(
     Args:
         bits: bits of the modulus, even, 2048 to 8192; less, from 64 on, only with `insecure`.
         variant: `standard`; `djn` [DJN10]: encryption with the public key is several times faster,
-            secure under one more assumption; or `subgroup` [MHL21]: decryption is several times faster
-            too, under a further one, and numbers that were encrypted otherwise are rejected.
-        scheme: `paillier`, or `bfv` for vectors and columns that are encrypted whole (docs/how-to/choosing.md).
-        parameters: of `bfv` alone, which has no other arguments but the engine: `bfv-4096`, `bfv-8192` (the default) or `bfv-16384`.
+            secure under one more assumption; or `subgroup` [MHL21]: decryption is several times
+            faster too, under a further one, and numbers that were encrypted otherwise are rejected.
+        scheme: `paillier`, or `bfv` for vectors and columns that are encrypted whole
+            (docs/how-to/choosing.md).
+        parameters: of `bfv` alone, which has no other arguments but the engine: `bfv-4096`,
+            `bfv-8192` (the default) or `bfv-16384`.
         insecure: allows keys that protect nothing.
-        engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the machine has.
+        engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the
+            machine has.
 
     >>> import hearith as he
     >>> public, private = he.generate_keypair(512, "djn", insecure=True)
@@ -227,7 +242,8 @@ def generate_keypair(
     (512, 'djn')
 
     Raises:
-        InvalidKeyError: there are no such keys, or they would protect nothing and `insecure` is not set.
+        InvalidKeyError: there are no such keys, or they would protect nothing and `insecure` is not
+            set.
     """
     if scheme == "bfv":
         if bits is not None or variant is not None or insecure:

@@ -1,7 +1,8 @@
-"""Super-size arithmetic: products of integers of 10^4 to 10^10 bits, and remainders, by number-theoretic transforms.
+"""Super-size arithmetic: products of integers of 10^4 to 10^10 bits, and remainders, by
+number-theoretic transforms.
 
-Integers are Python's own, of any sign. Batches run on the threads of `hearith.set_threads`. Nothing here is constant time:
-it is not for secrets. docs/explanation/ntt.md explains the transforms.
+Integers are Python's own, of any sign. Batches run on the threads of `hearith.set_threads`. Nothing
+here is constant time: it is not for secrets. docs/explanation/ntt.md explains the transforms.
 
 >>> from hearith import ntt
 >>> a, b = 3**100_000, -(5**80_000)
@@ -32,7 +33,8 @@ def product(a: SupportsIndex, b: SupportsIndex, *, engine: str | None = None) ->
 
     Raises:
         ValueError: the factors together have more than some 10^10 bits, or there is no such engine.
-        MemoryError: there is no memory for the transforms, some 16 times as much as for the factors.
+        MemoryError: there is no memory for the transforms, some 16 times as much as for the
+            factors.
     """
     x, y = index(a), index(b)
     if x == 0 or y == 0:
@@ -42,13 +44,18 @@ def product(a: SupportsIndex, b: SupportsIndex, *, engine: str | None = None) ->
 
 
 def square(a: SupportsIndex, *, engine: str | None = None) -> int:
-    """The square of an integer, which takes two thirds of the time of a product. Arguments and errors as `product`'s."""
+    """The square of an integer, which takes two thirds of the time of a product.
+
+    Arguments and errors as `product`'s.
+    """
     size = abs(index(a))
     return _integer(rust.ntt_product(_bytes(size), None, engine)) if size else 0
 
 
 class Modulus:
-    """A positive integer with its reciprocal, both prepared, so that remainders take two products each."""
+    """A positive integer with its reciprocal, both prepared, so that remainders take two products
+    each.
+    """
 
     __slots__ = ("_native", "_value")
 
@@ -57,11 +64,13 @@ class Modulus:
 
         Args:
             value: the modulus, at least 1.
-            bits: of the longest integer that is reduced, twice as many as the modulus has if they are not given.
+            bits: of the longest integer that is reduced, twice as many as the modulus has if they
+                are not given.
             engine: as in `product`.
 
         Raises:
-            ValueError: the modulus is not positive, `bits` are fewer than it has, or it is too long.
+            ValueError: the modulus is not positive, `bits` are fewer than it has, or it is too
+                long.
         """
         self._value = index(value)
         own = self._value.bit_length()

@@ -1,4 +1,5 @@
-"""Encrypted columns in pandas: their type, and `df.he` and `series.he`, once this module is imported.
+"""Encrypted columns in pandas: their type, and `df.he` and `series.he`, once this module is
+imported.
 
 ::
 
@@ -9,13 +10,15 @@
     means = staff.he.mean(by="dept")
     means.he.decrypt_means(private)
 
-**`to_csv`, `to_xml` and `to_excel` raise a `TypeError`, `to_json` a `ValueError`** where a column is encrypted: pandas would
-write what it shows of the numbers and lose them. Write Parquet or Feather. `to_html` and `to_string` show `<encrypted>`.
+**`to_csv`, `to_xml` and `to_excel` raise a `TypeError`, `to_json` a `ValueError`** where a column
+is encrypted: pandas would write what it shows of the numbers and lose them. Write Parquet or
+Feather. `to_html` and `to_string` show `<encrypted>`.
 
-A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether this module is imported or not. It can
-be filtered, taken, joined, concatenated, shown and written. `+`, `-` and `*` compute as `EncryptedArray` does, with plain columns and
-numbers, `+` and `-` with other encrypted columns; `sum` and `mean` give a single encrypted number, `groupby(...).sum()` a column of them.
-Everything else is a `TypeError`: nobody sees the numbers.
+A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether
+this module is imported or not. It can be filtered, taken, joined, concatenated, shown and written.
+`+`, `-` and `*` compute as `EncryptedArray` does, with plain columns and numbers, `+` and `-` with
+other encrypted columns; `sum` and `mean` give a single encrypted number, `groupby(...).sum()` a
+column of them. Everything else is a `TypeError`: nobody sees the numbers.
 """
 
 from __future__ import annotations

@@ -4,19 +4,21 @@
 
     import hearith.polars
 
-    staff = df.he.encrypt(public, {"salary": {}, "bonus": {"scale": 2}}).he.add("salary", "bonus", into="pay")
-    means = staff.filter(pl.col("pay").is_not_null()).he.mean(by="dept")
+    staff = df.he.encrypt(public, {"salary": {}, "bonus": {"scale": 2}}).he.add("salary", "bonus",
+    into="pay") means = staff.filter(pl.col("pay").is_not_null()).he.mean(by="dept")
     means.he.decrypt_means(private)
 
-**Use `df.he`, not polars' own functions, on encrypted columns.** To polars they are bytes of a foreign type. Of a whole column
-`sum()`, `mean()` and `max()` raise an error, as do `+`, `cast` and `write_csv`. A type cannot reject what follows:
+**Use `df.he`, not polars' own functions, on encrypted columns.** To polars they are bytes of a
+foreign type. Of a whole column `sum()`, `mean()` and `max()` raise an error, as do `+`, `cast` and
+`write_csv`. A type cannot reject what follows:
 
-- `group_by(...).agg(pl.col(...).sum())`, `.sum().over(...)` and `df.sum()` give null. `df.he.decrypt` rejects such a total.
+- `group_by(...).agg(pl.col(...).sum())`, `.sum().over(...)` and `df.sum()` give null.
+  `df.he.decrypt` rejects such a total.
 - `sort`, `rank` and `top_k` order ciphertexts, which says nothing of the numbers.
 - `==`, `unique`, `n_unique` and `group_by` find every number different.
 
-polars has no arithmetic for columns of other libraries' types, so `df.he.add` and `df.he.multiply` stand in its place. What is asked of
-a lazy frame collects it.
+polars has no arithmetic for columns of other libraries' types, so `df.he.add` and `df.he.multiply`
+stand in its place. What is asked of a lazy frame collects it.
 """
 
 from __future__ import annotations
@@ -47,7 +49,10 @@ class FrameNamespace(Columns[pl.DataFrame]):
 
 @pl.api.register_lazyframe_namespace("he")
 class LazyNamespace(Columns[pl.LazyFrame]):
-    """`lazy.he`: see `Columns`. What is asked of a lazy frame collects it; results are lazy again."""
+    """`lazy.he`: see `Columns`.
+
+    What is asked of a lazy frame collects it; results are lazy again.
+    """
 
     def __init__(self, frame: pl.LazyFrame) -> None:
         """The encrypted columns of a lazy frame."""

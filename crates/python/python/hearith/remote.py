@@ -1,15 +1,16 @@
 """A service that computes in place of this machine: `hearith serve`, over gRPC.
 
-A key at a service does what a `PublicKey` does, with the same calls and the same results, and decrypts like a `PrivateKey` if the
-service has it. Arrays that it encrypts are computed with at the service; `take` hands it others.
+A key at a service does what a `PublicKey` does, with the same calls and the same results, and
+decrypts like a `PrivateKey` if the service has it. Arrays that it encrypts are computed with at the
+service; `take` hands it others.
 
     from hearith import remote
 
     key = remote.connect("http://127.0.0.1:7300").key(public)
     key.decrypt((key.encrypt([1500, -20, 7]) * 3).sum())
 
-The service sees the plaintexts that it encrypts and decrypts, and the plain factors. Adding plain numbers, and factors beyond 127 bits,
-are computed here.
+The service sees the plaintexts that it encrypts and decrypts, and the plain factors. Adding plain
+numbers, and factors beyond 127 bits, are computed here.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ _MOST_SECONDS = 10**9
 
 
 class Service:
-    """A connection to a service, made anew when it breaks. Threads may share it; a child process makes its own."""
+    """A connection to a service, made anew when it breaks.
+
+    Threads may share it; a child process makes its own.
+    """
 
     def __init__(self, native: rust.Service, url: str) -> None:
         """Services come from `connect`."""
@@ -63,8 +67,9 @@ class Service:
 class RemoteKey(PublicOperations, DecryptionKey):
     """A public key whose operations a service carries out; it comes from `Service.key`.
 
-    The results of sums and products are the very ciphertexts that a `PublicKey` computes. Operations raise `ServiceError`
-    beside what those of a `PublicKey` raise; it is always right to try again.
+    The results of sums and products are the very ciphertexts that a `PublicKey` computes.
+    Operations raise `ServiceError` beside what those of a `PublicKey` raise; it is always right to
+    try again.
     """
 
     native: rust.RemoteKey
@@ -117,18 +122,21 @@ def connect(
     client_key: str | PathLike[str] | None = None,
     timeout: float | None = None,
 ) -> Service:
-    """Connects to the service at `http://HOST:PORT` on this machine, or `https://HOST:PORT` anywhere.
+    """Connects to the service at `http://HOST:PORT` on this machine, or `https://HOST:PORT`
+    anywhere.
 
     Args:
         url: where the service is.
         ca: a file with the root of its certificate in PEM, which https needs.
         client_cert: a file with the certificate to show it, in PEM.
         client_key: a file with the certificate's private key, in PEM.
-        timeout: seconds that a call may take; an operation on a long array is many calls. For ever, if it is None.
+        timeout: seconds that a call may take; an operation on a long array is many calls. For ever,
+            if it is None.
 
     Raises:
         OSError: a file cannot be read.
-        ServiceError: nobody is there, certificates do not do, or `http` would leave this machine; `kind` says what.
+        ServiceError: nobody is there, certificates do not do, or `http` would leave this machine;
+            `kind` says what.
     """
     if (client_cert is None) != (client_key is None):
         raise ServiceError("client_cert and client_key go together", kind="identity")

@@ -1,6 +1,8 @@
-"""Residue number systems: long integers as their residues modulo several word-sized numbers, and back, in batches.
+"""Residue number systems: long integers as their residues modulo several word-sized numbers, and
+back, in batches.
 
-Nothing here is for secrets: time depends on lengths alone, but nothing is wiped. docs/explanation/rns.md has the method.
+Nothing here is for secrets: time depends on lengths alone, but nothing is wiped.
+docs/explanation/rns.md has the method.
 
 >>> from hearith import rns
 >>> basis = rns.Basis([1_073_692_673, 1_073_479_681])
@@ -27,7 +29,9 @@ __all__ = ["Basis"]
 
 
 class Basis:
-    """Pairwise coprime moduli, of which every integer from 0 up to their product has residues that no other one has."""
+    """Pairwise coprime moduli, of which every integer from 0 up to their product has residues that
+    no other one has.
+    """
 
     __slots__ = ("_moduli", "_native")
 
@@ -39,7 +43,8 @@ class Basis:
             engine: what converts; the fastest engine that the machine has if it is not named.
 
         Raises:
-            ValueError: the moduli are too many or none, out of range or not coprime, or there is no such engine.
+            ValueError: the moduli are too many or none, out of range or not coprime, or there is no
+                such engine.
         """
         self._moduli = tuple(index(modulus) for modulus in moduli)
         if not all(0 <= modulus < 2**64 for modulus in self._moduli):

@@ -1,4 +1,5 @@
-"""Keys shared among trustees: any so many of them decrypt together, each with a proof that its part is right.
+"""Keys shared among trustees: any so many of them decrypt together, each with a proof that its part
+is right.
 
 >>> import hearith as he
 >>> verification, trustees = he.generate_shared_key(2, 3, 256, insecure=True)  # 3072 bits where it matters
@@ -63,7 +64,10 @@ class Shares:
 
 
 class KeyShare:
-    """A trustee's share of a private key. It is wiped when it is dropped, and neither printed nor pickled."""
+    """A trustee's share of a private key.
+
+    It is wiped when it is dropped, and neither printed nor pickled.
+    """
 
     def __init__(self, native: rust.KeyShare) -> None:
         """A share that was dealt or read."""
@@ -76,8 +80,8 @@ class KeyShare:
         """The share that `to_json` or the command line wrote; `passphrase` opens an encrypted one.
 
         Raises:
-            InvalidKeyError: the text is no share, or not of its key; the passphrase is wrong or missing; or the key protects nothing
-                and `insecure` is not set.
+            InvalidKeyError: the text is no share, or not of its key; the passphrase is wrong or
+                missing; or the key protects nothing and `insecure` is not set.
         """
         return cls(rust.KeyShare.from_json(text, passphrase=passphrase, insecure=insecure, engine=engine))
 
@@ -99,7 +103,9 @@ class KeyShare:
         return cls(rust.KeyShare.load(path, passphrase=passphrase, insecure=insecure, engine=engine))
 
     def to_json(self, *, passphrase: str | None = None) -> str:
-        """The share, secret as it is, as JSON of one line; with a passphrase encrypted, as a private key is."""
+        """The share, secret as it is, as JSON of one line; with a passphrase encrypted, as a
+        private key is.
+        """
         return self.native.to_json() if passphrase is None else self.native.to_encrypted_json(passphrase)
 
     @property
@@ -113,8 +119,10 @@ class KeyShare:
         return PublicKey.from_jwk(self.native.public.to_jwk(), insecure=True)
 
     def decrypt(self, array: EncryptedArray, *, context: bytes = b"") -> Shares:
-        """This trustee's shares of the decryption of an array. Their proofs hold with the same `context` only, which may say what the
-        decryption is for. Look where the array comes from: it is decrypted whatever it holds.
+        """This trustee's shares of the decryption of an array.
+
+        Their proofs hold with the same `context` only, which may say what the decryption is for.
+        Look where the array comes from: it is decrypted whatever it holds.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
@@ -123,7 +131,9 @@ class KeyShare:
         return Shares._of(self.native.decrypt(array.content.rows, context))
 
     def decrypt_columns(self, table: Any, *, progress: bool = False) -> pa.Table:
-        """This trustee's shares of the decryption of a table: a table with a column `X.share` for each encrypted column `X`."""
+        """This trustee's shares of the decryption of a table: a table with a column `X.share` for
+        each encrypted column `X`.
+        """
         from hearith.columns import share_columns
 
         return share_columns(self.native, table, progress=progress)
@@ -137,7 +147,10 @@ class KeyShare:
 
 
 class Verification:
-    """What shares are verified and combined by: the public key, and a number for each trustee. It has to come from the dealer."""
+    """What shares are verified and combined by: the public key, and a number for each trustee.
+
+    It has to come from the dealer.
+    """
 
     def __init__(self, native: rust.Verification) -> None:
         """A verification that was dealt or read."""
@@ -148,7 +161,8 @@ class Verification:
         """The verification that `to_json` or the command line wrote.
 
         Raises:
-            InvalidKeyError: the text is none, or the key protects nothing and `insecure` is not set.
+            InvalidKeyError: the text is none, or the key protects nothing and `insecure` is not
+                set.
         """
         return cls(rust.Verification.from_json(text, insecure=insecure, engine=engine))
 
@@ -195,8 +209,9 @@ class Verification:
     def combine(
         self, array: EncryptedArray, shares: Sequence[Shares], *, context: bytes = b""
     ) -> int | Decimal | float | npt.NDArray[Any]:
-        """The numbers in an array, as `PrivateKey.decrypt` gives them, from shares of enough trustees. All are verified; wrong ones are
-        warned of and left aside if there are enough without them.
+        """The numbers in an array, as `PrivateKey.decrypt` gives them, from shares of enough
+        trustees. All are verified; wrong ones are warned of and left aside if there are enough
+        without them.
 
         Raises:
             KeyMismatchError: the array belongs to another key.
@@ -210,8 +225,9 @@ class Verification:
         return content.decoded(unpack(*packed))
 
     def combine_columns(self, table: Any, shares: Sequence[Any], *, progress: bool = False) -> pa.Table:
-        """The table as `PrivateKey.decrypt_columns` gives it, from tables of trustees' shares (`KeyShare.decrypt_columns`). Wrong ones
-        are warned of and left aside if there are enough without them.
+        """The table as `PrivateKey.decrypt_columns` gives it, from tables of trustees' shares
+        (`KeyShare.decrypt_columns`). Wrong ones are warned of and left aside if there are enough
+        without them.
 
         Raises:
             RangeError: a total overflowed its headroom, or cannot be relied on.
@@ -237,8 +253,10 @@ def generate_shared_key(
     insecure: bool = False,
     engine: str | None = None,
 ) -> tuple[Verification, list[KeyShare]]:
-    """A new key shared among `trustees`, at most 20, any `needed` of whom decrypt together. Whoever calls this is the dealer, who has to
-    be trusted: the whole key was in this process. Takes minutes with large keys, whose primes are safe ones.
+    """A new key shared among `trustees`, at most 20, any `needed` of whom decrypt together.
+
+    Whoever calls this is the dealer, who has to be trusted: the whole key was in this process.
+    Takes minutes with large keys, whose primes are safe ones.
 
     Raises:
         InvalidKeyError: a key cannot be of this size, or be shared so.

@@ -1,4 +1,5 @@
-"""Signed tables: who encrypted a table, and that nobody has changed it since (Ed25519, docs/reference/tables.md of the repository).
+"""Signed tables: who encrypted a table, and that nobody has changed it since (Ed25519,
+docs/reference/tables.md of the repository).
 
 ::
 
@@ -6,9 +7,10 @@
     pq.write_table(hearith.sign_table(encrypted, key), "staff.parquet")
     hearith.verify_table(pq.read_table("staff.parquet"), key.public)
 
-The signature covers names, types and order of all columns, every plain value, count and ciphertext, all descriptions, and the order of
-rows. It is kept in the metadata of the table's schema, which pyarrow writes into Parquet files and reads from them; `hearith sum
---require-signature` checks it there. pandas, polars and DuckDB drop it.
+The signature covers names, types and order of all columns, every plain value, count and ciphertext,
+all descriptions, and the order of rows. It is kept in the metadata of the table's schema, which
+pyarrow writes into Parquet files and reads from them; `hearith sum --require-signature` checks it
+there. pandas, polars and DuckDB drop it.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ __all__ = ["SigningKey", "VerifyingKey", "sign_table", "verify_table"]
 
 
 def sign_table(table: Any, key: SigningKey) -> Any:
-    """The table, encrypted or not, with the signature of the key's owner in the metadata of its schema; a `pyarrow.Table`.
+    """The table, encrypted or not, with the signature of the key's owner in the metadata of its
+    schema; a `pyarrow.Table`.
 
-    To be signed last: any edit ends the signature. Of types that Parquet does not have, such as times in whole seconds, pyarrow writes
-    others: cast such columns before.
+    To be signed last: any edit ends the signature. Of types that Parquet does not have, such as
+    times in whole seconds, pyarrow writes others: cast such columns before.
 
     Raises:
         TableError: a column is of a type that signatures do not cover (unions, views of lists).
@@ -49,7 +52,8 @@ def verify_table(table: Any, keys: VerifyingKey | Iterable[VerifyingKey]) -> Ver
     """The key that signed the table, which must be one of those given.
 
     Raises:
-        TableError: the table is not signed (`kind` is `unsigned`), is signed by another (`other_signer`), or was changed since (`altered`).
+        TableError: the table is not signed (`kind` is `unsigned`), is signed by another
+            (`other_signer`), or was changed since (`altered`).
     """
     from hearith.columns import as_table
 

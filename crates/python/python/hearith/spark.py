@@ -1,4 +1,5 @@
-"""Encrypted columns in Spark: encrypt, add up and decrypt data frames, on as many machines as there are; and elections' records.
+"""Encrypted columns in Spark: encrypt, add up and decrypt data frames, on as many machines as there
+are; and elections' records.
 
 ::
 
@@ -6,21 +7,25 @@
     totals = hearith.spark.sum_columns(staff, ["salary", "bonus"], by=["dept"])
     hearith.spark.decrypt_columns(totals, private).show()
 
-Every task adds up the rows of its partition (`mapInArrow`): one ciphertext a group and column leaves it, however many rows there
-are. These are shuffled by group and added up once more. A task that is lost and runs again changes nothing: its totals are taken once.
+Every task adds up the rows of its partition (`mapInArrow`): one ciphertext a group and column
+leaves it, however many rows there are. These are shuffled by group and added up once more. A task
+that is lost and runs again changes nothing: its totals are taken once.
 
-The workers get the public key, as a broadcast variable, and need `hearith` installed. The private key stays in the driver, where
-`decrypt_columns` works, unless it is told otherwise.
+The workers get the public key, as a broadcast variable, and need `hearith` installed. The private
+key stays in the driver, where `decrypt_columns` works, unless it is told otherwise.
 
-What an encrypted column is (key, encoding, scale, headroom) stands in the metadata of its Spark column, as entries `hearith.*` like
-those of Arrow fields, and the public key with them (`hearith.jwk`). Spark keeps column metadata through `select`, `filter`, `join`,
-`withColumnRenamed` and its own Parquet files, not through aggregations and Python functions. Its `union` keeps those of the first data
-frame: take `union` of this module where scales may differ. Spark does not see the descriptions in
-Parquet files that Arrow's writers made: `read_parquet` puts them back, and `write_parquet` writes files with them, which the
-command line and DuckDB read too. The companions that count additions, `NAME.additions`, are `bigint` here.
+What an encrypted column is (key, encoding, scale, headroom) stands in the metadata of its Spark
+column, as entries `hearith.*` like those of Arrow fields, and the public key with them
+(`hearith.jwk`). Spark keeps column metadata through `select`, `filter`, `join`, `withColumnRenamed`
+and its own Parquet files, not through aggregations and Python functions. Its `union` keeps those of
+the first data frame: take `union` of this module where scales may differ. Spark does not see the
+descriptions in Parquet files that Arrow's writers made: `read_parquet` puts them back, and
+`write_parquet` writes files with them, which the command line and DuckDB read too. The companions
+that count additions, `NAME.additions`, are `bigint` here.
 
-`sum_files` adds up columns that are encrypted whole (`hearith.bfv`), which do not lie in data frames: its tasks read row groups of
-Parquet files. `verify` checks the published record of an election that is too long for one machine.
+`sum_files` adds up columns that are encrypted whole (`hearith.bfv`), which do not lie in data
+frames: its tasks read row groups of Parquet files. `verify` checks the published record of an
+election that is too long for one machine.
 """
 
 from __future__ import annotations
@@ -63,13 +68,15 @@ def encrypt_columns(
     rounding: bool = False,
     max_additions: int | None = None,
 ) -> DataFrame:
-    """The data frame with columns encrypted, each followed by its companion; arguments as of `PublicKey.encrypt_columns`.
+    """The data frame with columns encrypted, each followed by its companion; arguments as of
+    `PublicKey.encrypt_columns`.
 
-    Spark computes it anew for each action unless it is written or cached, with other ciphertexts of the same numbers.
+    Spark computes it anew for each action unless it is written or cached, with other ciphertexts of
+    the same numbers.
 
     Raises:
-        TableError: a column is missing or holds no numbers, or the key has no room for its range and additions. What is wrong
-            with a value ends the action that computes it.
+        TableError: a column is missing or holds no numbers, or the key has no room for its range
+            and additions. What is wrong with a value ends the action that computes it.
     """
     if not isinstance(public, PublicKey):
         raise TypeError("encrypt with the public key: the workers must not have the private one")
@@ -103,20 +110,23 @@ def sum_columns(
     min_rows: int = 0,
     rerandomise: bool = False,
 ) -> DataFrame:
-    """Totals of encrypted columns (all, unless some are named) by groups, still encrypted, with the number of rows of each group.
+    """Totals of encrypted columns (all, unless some are named) by groups, still encrypted, with the
+    number of rows of each group.
 
-    Groups come in no particular order. `public` is needed only if the columns' metadata lack the key: where they do not stem from
-    `encrypt_columns`; `insecure` takes a key from there that protects nothing. Totals can be added up again.
+    Groups come in no particular order. `public` is needed only if the columns' metadata lack the
+    key: where they do not stem from `encrypt_columns`; `insecure` takes a key from there that
+    protects nothing. Totals can be added up again.
 
-    Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The total of a single value is that value's
-    own ciphertext; with `rerandomise` nobody can link totals to the rows without the private key. Both happen in the last step, after the
-    partitions' totals are added up.
+    Groups of fewer rows than `min_rows` are left out, and a total of fewer values is null. The
+    total of a single value is that value's own ciphertext; with `rerandomise` nobody can link
+    totals to the rows without the private key. Both happen in the last step, after the partitions'
+    totals are added up.
 
     Raises:
         InvalidKeyError: the metadata's key protects nothing, and `insecure` is not set.
         KeyMismatchError: a column is encrypted under another key.
-        TableError: a column is not encrypted, or a group column is. A damaged ciphertext, or more additions than there is headroom for,
-            end the action that computes the totals.
+        TableError: a column is not encrypted, or a group column is. A damaged ciphertext, or more
+            additions than there is headroom for, end the action that computes the totals.
     """
     groups = column_names(by)
     described = _spark_schema.encrypted(df.schema)
@@ -155,15 +165,17 @@ def sum_columns(
 
 
 def union(first: DataFrame, *others: DataFrame, public: PublicKey | None = None, insecure: bool = False) -> DataFrame:
-    """The rows of data frames with the same columns, whose encrypted columns may differ in scale, range and number of additions.
+    """The rows of data frames with the same columns, whose encrypted columns may differ in scale,
+    range and number of additions.
 
-    Spark's own `union` keeps the descriptions of the first data frame, so that numbers of another scale count for others. This one brings
-    all numbers to one scale, exactly and without the private key. `public` and `insecure` are those of `sum_columns`.
+    Spark's own `union` keeps the descriptions of the first data frame, so that numbers of another
+    scale count for others. This one brings all numbers to one scale, exactly and without the
+    private key. `public` and `insecure` are those of `sum_columns`.
 
     Raises:
         KeyMismatchError: encrypted columns are under different keys.
-        TableError: columns are encrypted in some frames only, or differ in more than that; or scales and ranges of all frames together
-            leave no room for additions.
+        TableError: columns are encrypted in some frames only, or differ in more than that; or
+            scales and ranges of all frames together leave no room for additions.
     """
     frames = [first, *others]
     schemas = [_spark_schema.described_schema(frame.schema) for frame in frames]
@@ -200,11 +212,13 @@ def union(first: DataFrame, *others: DataFrame, public: PublicKey | None = None,
 def decrypt_columns(df: DataFrame, private: PrivateKey | bfv.PrivateKey, *, on_workers: bool = False) -> DataFrame:
     """The data frame with its encrypted columns decrypted and without companions.
 
-    It is collected and decrypted in the driver, where the private key stays: meant for totals. With `on_workers` the private key is
-    sent to every worker, which Spark also writes to the disks of their machines; do this only where all of them may decrypt.
+    It is collected and decrypted in the driver, where the private key stays: meant for totals. With
+    `on_workers` the private key is sent to every worker, which Spark also writes to the disks of
+    their machines; do this only where all of them may decrypt.
 
     Raises:
-        HearithError: a column is encrypted under another key, a ciphertext is damaged, or a total may have overflowed.
+        HearithError: a column is encrypted under another key, a ciphertext is damaged, or a total
+            may have overflowed.
     """
     if on_workers and not isinstance(private, PrivateKey):
         raise TypeError("totals of columns that are encrypted whole are decrypted in the driver")
@@ -233,8 +247,8 @@ def decrypt_columns(df: DataFrame, private: PrivateKey | bfv.PrivateKey, *, on_w
 def describe(df: DataFrame, like: pa.Schema | DataFrame | str, public: PublicKey | None = None) -> DataFrame:
     """The data frame with the descriptions that the columns of the same names have in `like`.
 
-    `like` is an Arrow schema, another data frame, or a Parquet file or folder that pyarrow can open; `public` goes with them, so
-    that `sum_columns` finds it.
+    `like` is an Arrow schema, another data frame, or a Parquet file or folder that pyarrow can
+    open; `public` goes with them, so that `sum_columns` finds it.
     """
     if isinstance(like, DataFrame):
         frame: DataFrame = like
@@ -253,17 +267,21 @@ def describe(df: DataFrame, like: pa.Schema | DataFrame | str, public: PublicKey
 def read_parquet(spark: SparkSession, path: str, public: PublicKey | None = None) -> DataFrame:
     """`spark.read.parquet` with the descriptions of encrypted columns, whoever wrote the files.
 
-    The driver reads the schemas of all files with pyarrow, so `path` must be one that both understand.
+    The driver reads the schemas of all files with pyarrow, so `path` must be one that both
+    understand.
 
     Raises:
-        TableError: a file describes an encrypted column otherwise than the first. Read such files one by one, and `union` the data frames.
+        TableError: a file describes an encrypted column otherwise than the first. Read such files
+            one by one, and `union` the data frames.
     """
     _check_alike(path)
     return describe(spark.read.parquet(path), path, public)
 
 
 def _check_alike(path: str) -> None:
-    """Raises `TableError` if the files in a folder do not describe their encrypted columns alike."""
+    """Raises `TableError` if the files in a folder do not describe their encrypted columns
+    alike.
+    """
     own = {_descriptions.TABLE, _descriptions.TABLES, _descriptions.VERSION}
     known: tuple[str, dict[str, dict[str, str]]] | None = None
     for fragment in dataset.dataset(path, format="parquet").get_fragments():
@@ -284,11 +302,13 @@ def _check_alike(path: str) -> None:
 
 
 def write_parquet(df: DataFrame, path: str) -> None:
-    """Writes a file a partition into a new folder, as tables that `hearith`, pyarrow and DuckDB read with all descriptions.
+    """Writes a file a partition into a new folder, as tables that `hearith`, pyarrow and DuckDB
+    read with all descriptions.
 
-    All workers must see the folder under this path, or URI that pyarrow understands. A file gets its name when it is complete,
-    `_SUCCESS` stands beside them when all are. Each file is a table with an id of its own, so that all add up. Totals go into
-    one file, which names the tables in them.
+    All workers must see the folder under this path, or URI that pyarrow understands. A file gets
+    its name when it is complete, `_SUCCESS` stands beside them when all are. Each file is a table
+    with an id of its own, so that all add up. Totals go into one file, which names the tables in
+    them.
 
     Raises:
         HearithError: there is something at `path` already.
@@ -327,7 +347,9 @@ def write_parquet(df: DataFrame, path: str) -> None:
 
 
 def to_arrow(df: DataFrame) -> pa.Table:
-    """The data frame as a table of pyarrow with the descriptions of its encrypted columns, as `PrivateKey.decrypt_columns` takes it."""
+    """The data frame as a table of pyarrow with the descriptions of its encrypted columns, as
+    `PrivateKey.decrypt_columns` takes it.
+    """
     entries, table = _spark_schema.described_entries(df.schema), df.toArrow()
     batches = [_spark_schema.from_spark(batch, entries) for batch in table.to_batches()]
     return pa.Table.from_batches(
@@ -361,7 +383,9 @@ def _adding(
 
 
 def _aligning(key: Any, schemas: list[pa.Schema], entries: Mapping[str, dict[str, str]]) -> Task:
-    """The task that brings the encrypted columns of a partition to what they become beside those of the other frames."""
+    """The task that brings the encrypted columns of a partition to what they become beside those of
+    the other frames.
+    """
 
     def task(batches: Batches) -> Batches:
         take_cores()

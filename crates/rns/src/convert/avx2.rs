@@ -1,9 +1,11 @@
-//! The kernel of machines with AVX2: eight numbers side by side in two registers, limbs of 28 bits, residues of at most 30.
+//! The kernel of machines with AVX2: eight numbers side by side in two registers, limbs of 28 bits,
+//! residues of at most 30.
 //!
-//! Both ways are the product of a vector and a table: limbs with the residues of their weights, and residues with the limbs of the
-//! cofactors. `vpmuludq` gives products of at most 58 bits, of which a sum of 64 bits takes [`TERMS`]. Residues are reduced by
-//! Montgomery's method in two steps of 32 bits; the tables make up for the `2^-64` that it brings. Bases with an even modulus or
-//! one of more than 30 bits are left to the portable kernel.
+//! Both ways are the product of a vector and a table: limbs with the residues of their weights, and
+//! residues with the limbs of the cofactors. `vpmuludq` gives products of at most 58 bits, of which
+//! a sum of 64 bits takes [`TERMS`]. Residues are reduced by Montgomery's method in two steps of 32
+//! bits; the tables make up for the `2^-64` that it brings. Bases with an even modulus or one of
+//! more than 30 bits are left to the portable kernel.
 
 use super::{Numbers, ResidueKernel, serial::Serial};
 use crate::basis::System;
@@ -22,14 +24,16 @@ const RADIX: usize = 28;
 const MASK: u64 = (1 << RADIX) - 1;
 /// Most bits of a modulus.
 const MODULUS_BITS: u32 = 30;
-/// Products of 58 bits in a sum: with the `2^32 q` that a reduction adds, `40 2^58 + 2^62` is below 2^64.
+/// Products of 58 bits in a sum: with the `2^32 q` that a reduction adds, `40 2^58 + 2^62` is below
+/// 2^64.
 const TERMS: usize = 40;
 /// Sums that are made at once: with two registers each they leave room for the factors.
 const ABREAST: usize = 4;
 /// Numbers side by side.
 const NUMBERS: usize = 8;
 
-/// One word of eight numbers. Adaptors of arrays and iterators are not compiled with the vector instructions, so nothing here maps.
+/// One word of eight numbers. Adaptors of arrays and iterators are not compiled with the vector
+/// instructions, so nothing here maps.
 type Pair = [__m256i; 2];
 
 /// Both ways for one basis.
@@ -46,7 +50,8 @@ impl ResidueKernel for Avx2 {
         }
     }
 
-    // Reached by `dispatch!` only, which takes engines that this machine can run: the instructions are there.
+    // Reached by `dispatch!` only, which takes engines that this machine can run: the instructions
+    // are there.
     fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]) {
         match self {
             // SAFETY: the instructions are there.
@@ -67,9 +72,10 @@ impl ResidueKernel for Avx2 {
 /// A basis of odd moduli of at most 30 bits.
 ///
 /// # Bounds
-/// Back, as in the portable kernel: `X = sum of y_i (Q / q_i) - k Q`, with `k` from the fractions `y_i / q_i` in units of `2^-31`, each too
-/// small by less than 2, so that `k` is right or one too small and one conditional subtraction is enough. What comes out before it is
-/// below `2 Q`, for which there is room in `m` limbs; `-k Q` is added as `k (2^(28 m) - Q)`.
+/// Back, as in the portable kernel: `X = sum of y_i (Q / q_i) - k Q`, with `k` from the fractions
+/// `y_i / q_i` in units of `2^-31`, each too small by less than 2, so that `k` is right or one too
+/// small and one conditional subtraction is enough. What comes out before it is below `2 Q`, for
+/// which there is room in `m` limbs; `-k Q` is added as `k (2^(28 m) - Q)`.
 pub(super) struct Narrow {
     moduli: Vec<Modulus>,
     /// `2^(28 k + 64) mod q` for limb `k`.
@@ -84,11 +90,13 @@ pub(super) struct Narrow {
     limbs: usize,
 }
 
-/// The entries of [`ABREAST`] columns after one another, row by row; zeros fill the last columns up.
+/// The entries of [`ABREAST`] columns after one another, row by row; zeros fill the last columns
+/// up.
 struct Table {
     columns: usize,
     rows: usize,
-    /// A product takes 32 bits only, and 32 bits come into all lanes from memory in one instruction.
+    /// A product takes 32 bits only, and 32 bits come into all lanes from memory in one
+    /// instruction.
     entries: Vec<u32>,
 }
 
@@ -351,7 +359,8 @@ fn load(x: &mut [Pair], numbers: &Numbers<'_>, range: Range<usize>) {
     }
 }
 
-/// Carries the columns up into limbs, and takes `product` away where it fits. What leaves the last limb is dropped.
+/// Carries the columns up into limbs, and takes `product` away where it fits. What leaves the last
+/// limb is dropped.
 #[target_feature(enable = "avx2")]
 fn settle(x: &mut [Pair], product: &[u64]) {
     let mask = broadcast(MASK);

@@ -1,16 +1,20 @@
-//! The vector kernel: eight numbers side by side, limbs of 52 bits, no reduction but the last multiplication.
+//! The vector kernel: eight numbers side by side, limbs of 52 bits, no reduction but the last
+//! multiplication.
 //!
-//! Both ways rest on one idea (Bernstein's scaled remainder tree, \[Bernstein04\]): instead of `x mod M` compute the fraction of `x / M`, from
-//! which a residue is one multiplication away. With the digits `e_1, e_2, ...` of `w / M` to the base `B = 2^52`,
+//! Both ways rest on one idea (Bernstein's scaled remainder tree, \[Bernstein04\]): instead of
+//! `x mod M` compute the fraction of `x / M`, from which a residue is one multiplication away. With
+//! the digits `e_1, e_2, ...` of `w / M` to the base `B = 2^52`,
 //!
 //! ```text
 //! w x / M = sum of x_k B^k (w / M) = sum of x_k (0.e_(k+1) e_(k+2) e_(k+3) ...)     (modulo 1)
 //! ```
 //!
-//! and IFMA, which gives the low or the high half of a product, keeps exactly the digits that count: the low half drops what is
-//! an integer, the high half what is too small. `docs/explanation/rns.md` counts the instructions.
+//! and IFMA, which gives the low or the high half of a product, keeps exactly the digits that
+//! count: the low half drops what is an integer, the high half what is too small.
+//! `docs/explanation/rns.md` counts the instructions.
 //!
-//! A limb is the lower 52 bits of its word: products ignore the bits above, so sums wait for their carries there.
+//! A limb is the lower 52 bits of its word: products ignore the bits above, so sums wait for their
+//! carries there.
 
 mod back;
 mod forward;
@@ -32,7 +36,8 @@ pub(super) struct Ifma {
     back: back::Back,
 }
 
-// Reached by `dispatch!` only, which takes engines that this machine can run: the instructions are there.
+// Reached by `dispatch!` only, which takes engines that this machine can run: the instructions are
+// there.
 impl ResidueKernel for Ifma {
     fn new(system: &System) -> Self {
         Ifma { forward: forward::Forward::new(system), back: back::Back::new(system) }
@@ -75,13 +80,16 @@ fn lanes(count: usize) -> u8 {
     if count < 8 { (1 << count) - 1 } else { u8::MAX }
 }
 
-/// The fraction of `w x / M` for `G` moduli `M` at once, in two limbs, the higher first: `digits[G k + g]` is digit `k + 1` of `w / M` for
-/// modulus `g`, two more rows of them than `x` has limbs.
+/// The fraction of `w x / M` for `G` moduli `M` at once, in two limbs, the higher first:
+/// `digits[G k + g]` is digit `k + 1` of `w / M` for modulus `g`, two more rows of them than `x`
+/// has limbs.
 ///
 /// # Bounds
-/// In units of `B^-2`, with `n` limbs: each product loses less than 1 in the half that is dropped, and less than 1 by the digits that
-/// are cut off. As `2 n` is added in advance, the result is above the true fraction `f`, by `2 n` at most. So `floor(M result / B^2)` is
-/// `w x mod M` if `2 n M <= B^2`; nothing wraps around then, as `f <= 1 - 1 / M`. The four sums of each modulus are at most `n B`.
+/// In units of `B^-2`, with `n` limbs: each product loses less than 1 in the half that is dropped,
+/// and less than 1 by the digits that are cut off. As `2 n` is added in advance, the result is
+/// above the true fraction `f`, by `2 n` at most. So `floor(M result / B^2)` is `w x mod M` if
+/// `2 n M <= B^2`; nothing wraps around then, as `f <= 1 - 1 / M`. The four sums of each modulus
+/// are at most `n B`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn fractions<const G: usize>(x: &[Octet], digits: &[u64]) -> [[__m512i; 2]; G] {
@@ -106,11 +114,12 @@ fn fractions<const G: usize>(x: &[Octet], digits: &[u64]) -> [[__m512i; 2]; G] {
     })
 }
 
-/// `floor(q f)` for a fraction `f` of two limbs and `q` below 2^60, rounded up by up to `B^-1` before the floor.
+/// `floor(q f)` for a fraction `f` of two limbs and `q` below 2^60, rounded up by up to `B^-1`
+/// before the floor.
 ///
 /// # Bounds
-/// The product without its lowest part, the low half of the two low limbs, is too small by less than `B^-1`, which is added in
-/// advance. The sums are below `4 B`.
+/// The product without its lowest part, the low half of the two low limbs, is too small by less
+/// than `B^-1`, which is added in advance. The sums are below `4 B`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn scaled([upper, lower]: [__m512i; 2], q: [u64; 2]) -> __m512i {

@@ -13,9 +13,11 @@ use hearith_arith::natural::{mac_row, reduce_once, sub_assign};
 /// ```
 ///
 /// # Bounds
-/// - Fifteen products of a limb and a residue are below `15 2^64 2^60`, and with the residue carried on below `2^128`.
-/// - `k` is taken from `v`, the sum of `y_i / q_i` in units of `2^-48`, each rounded down by less than 2: `v` is less than `2 t`
-///   too small, at most `2^10`, so `floor(v / 2^48)` is `k` or `k - 1`, and one conditional subtraction of `Q` is enough.
+/// - Fifteen products of a limb and a residue are below `15 2^64 2^60`, and with the residue
+///   carried on below `2^128`.
+/// - `k` is taken from `v`, the sum of `y_i / q_i` in units of `2^-48`, each rounded down by less
+///   than 2: `v` is less than `2 t` too small, at most `2^10`, so `floor(v / 2^48)` is `k` or
+///   `k - 1`, and one conditional subtraction of `Q` is enough.
 /// - The sum before is below `t Q`, `t <= 512`, so one limb above those of `Q` holds it.
 pub(super) struct Serial {
     moduli: Vec<Modulus>,
@@ -122,8 +124,9 @@ impl Reciprocal {
         Self { q, m: u128::MAX / u128::from(q) }
     }
 
-    /// `x mod q`. The quotient is right or one too small, as `x < 2^128`, and for a power of two `x (m + 1) = x 2^128 / q` exactly, so
-    /// that the quotient is one too small at most there as well.
+    /// `x mod q`. The quotient is right or one too small, as `x < 2^128`, and for a power of two
+    /// `x (m + 1) = x 2^128 / q` exactly, so that the quotient is one too small at most there as
+    /// well.
     fn reduce(&self, x: u128) -> u64 {
         let (x0, x1) = (u128::from(x as u64), x >> 64);
         let (m0, m1) = (u128::from(self.m as u64), self.m >> 64);

@@ -1,5 +1,5 @@
-//! A device that computes with public keys, those that clients register: it holds the key of its last batch, and is loaded with another when a
-//! batch needs it.
+//! A device that computes with public keys, those that clients register: it holds the key of its
+//! last batch, and is loaded with another when a batch needs it.
 
 use std::collections::HashSet;
 use std::fmt;

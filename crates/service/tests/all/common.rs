@@ -92,7 +92,8 @@ pub fn integers(key: &PublicKey, plaintexts: &Plaintexts) -> Vec<i128> {
     signed.iter().map(|number| number.to_string().parse().unwrap()).collect()
 }
 
-/// Waits until something is so, for minutes: a busy machine is slow, and a test must not fail for that.
+/// Waits until something is so, for minutes: a busy machine is slow, and a test must not fail for
+/// that.
 pub fn eventually(what: &str, so: impl Fn() -> bool) {
     for _ in 0..30_000 {
         if so() {

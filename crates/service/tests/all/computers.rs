@@ -1,4 +1,5 @@
-//! Devices that compute with public keys: for whichever key a batch is of, in place of the CPU; bad ones are quarantined.
+//! Devices that compute with public keys: for whichever key a batch is of, in place of the CPU; bad
+//! ones are quarantined.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Clients that vanish, do not read, send nonsense, come too late or in too large a number: each is refused for its own reason, and nobody
-//! else is disturbed.
+//! Clients that vanish, do not read, send nonsense, come too late or in too large a number: each is
+//! refused for its own reason, and nobody else is disturbed.
 
 use std::sync::Arc;
 use std::thread;
@@ -130,7 +130,8 @@ fn a_client_that_does_not_even_read_that_it_is_cut_off_loses_its_connection() {
     eventually("nobody is connected", || metric(&server, "hearith_clients ") == 0.0);
     let runtime = runtime();
     runtime.block_on(async {
-        // Two answers: one in the transport, one that waits for it. Nothing of the stream is left to be computed.
+        // Two answers: one in the transport, one that waits for it. Nothing of the stream is left
+        // to be computed.
         let (requests, answers) = stream(&server).await;
         for _ in 0..2 {
             requests.send(request(30_000)).await.unwrap();
@@ -357,7 +358,8 @@ fn messages_clients_streams_and_keys_have_limits_of_their_own() {
     eventually("two clients are left", || metric(&server, "hearith_clients ") == 2.0);
     let streams = runtime.block_on(async {
         let opened = (stream(&server).await, stream(&server).await);
-        // A third stream, of a client that has a place: the two hold theirs on their own connections.
+        // A third stream, of a client that has a place: the two hold theirs on their own
+        // connections.
         opened
     });
     eventually("two streams", || metric(&server, "hearith_streams ") == 2.0);
@@ -552,7 +554,8 @@ pub fn resident() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Memory is counted for a whole process, so this test has one of its own: the others run beside it otherwise.
+/// Memory is counted for a whole process, so this test has one of its own: the others run beside it
+/// otherwise.
 #[test]
 fn memory_stays_as_it_is_under_load() {
     const ALONE: &str = "HEARITH_TEST_ALONE";

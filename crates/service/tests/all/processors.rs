@@ -1,4 +1,5 @@
-//! Devices that fail, stall, lie or break down: their work is done again elsewhere, and they are quarantined.
+//! Devices that fail, stall, lie or break down: their work is done again elsewhere, and they are
+//! quarantined.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! What every gRPC service has: health, reflection, metrics; certificates; and the client in another language.
+//! What every gRPC service has: health, reflection, metrics; certificates; and the client in
+//! another language.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -201,8 +202,8 @@ fn metrics_are_shown_over_http() {
     assert!(!text.contains(&KEY.public().id().to_string()));
 }
 
-/// A client in Go, which knows of the protocol what the reflection service tells it. "go" is Go with the modules that the client takes:
-/// they come from the network once and are kept by Go.
+/// A client in Go, which knows of the protocol what the reflection service tells it. "go" is Go
+/// with the modules that the client takes: they come from the network once and are kept by Go.
 #[test]
 fn a_client_in_go() {
     const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/go");

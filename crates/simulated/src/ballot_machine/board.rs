@@ -17,14 +17,15 @@ use super::wire::Wire;
 /// Bytes of a page of the memory, which is the least that a ballot takes.
 const PAGE: u32 = 256;
 
-/// Bytes of the memory for a ballot: voter, contest and ciphertexts, between key and checksum, in a power of two of bytes.
+/// Bytes of the memory for a ballot: voter, contest and ciphertexts, between key and checksum, in a
+/// power of two of bytes.
 fn slot(design: &Design) -> usize {
     let words = 4 + design.parameter("Candidates") * design.parameter("N") / 32;
     (4 * words).next_power_of_two().max(PAGE) as usize
 }
 
-/// An encryptor board in reset until it is made, its memory, its noise source, and its serial line with a terminal at the other end. The line to the tally
-/// board is whoever's who steps it.
+/// An encryptor board in reset until it is made, its memory, its noise source, and its serial line
+/// with a terminal at the other end. The line to the tally board is whoever's who steps it.
 #[derive(Debug)]
 pub struct EncryptorBoard {
     /// The board itself.
@@ -50,7 +51,8 @@ pub struct ToTally {
 }
 
 impl EncryptorBoard {
-    /// One with an empty memory, whose wires carry everything. The seed decides what a failing memory keeps.
+    /// One with an empty memory, whose wires carry everything. The seed decides what a failing
+    /// memory keeps.
     ///
     /// # Errors
     /// [`ErrorKind::Transport`] if the program was built without Verilator.
@@ -114,7 +116,8 @@ impl EncryptorBoard {
         ToTally { cs_n: bit("cs_no"), sck: bit("sck_o"), copi: bit("copi_o") }
     }
 
-    /// A cycle of the board and its terminal, with the level of the wire from the tally board: low where there is none.
+    /// A cycle of the board and its terminal, with the level of the wire from the tally board: low
+    /// where there is none.
     pub fn step(&mut self, cipo: bool) {
         let bit = |port: &str| self.bench.model.bit(port);
         let (said, flash) = (bit("tx_o"), ["flash_cs_no", "flash_sck_o", "flash_copi_o"].map(bit));

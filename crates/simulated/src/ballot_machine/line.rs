@@ -8,9 +8,11 @@ use zeroize::Zeroizing;
 use super::terminal::Terminal;
 use super::wire::Wire;
 
-/// Cycles without a message until the board counts as silent: more than a full log takes to be read, and any part of a ballot, or a share, to be made.
+/// Cycles without a message until the board counts as silent: more than a full log takes to be
+/// read, and any part of a ballot, or a share, to be made.
 const PATIENCE: u64 = 4_000_000;
-/// How often the terminal's end of the line may say that the board did not answer, however often it was asked.
+/// How often the terminal's end of the line may say that the board did not answer, however often it
+/// was asked.
 const SILENCES: u32 = 2;
 
 /// A board with everything around it.
@@ -63,7 +65,8 @@ impl<S: Station> Line for SimulatedLine<S> {
 }
 
 impl<S: Station> Drop for SimulatedLine<S> {
-    /// Registers and queues are cleared: what could open a ballot that was neither cast nor opened is among them, or a trustee's share of the key.
+    /// Registers and queues are cleared: what could open a ballot that was neither cast nor opened
+    /// is among them, or a trustee's share of the key.
     fn drop(&mut self) {
         self.0.reset();
         self.0.terminal().reset();

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use hearith_device::{Error, ErrorKind};
 
-/// A file that holds the content of a memory, of which no other machine is made as long as this is there. One that is not there yet is made when there is something to keep.
+/// A file that holds the content of a memory, of which no other machine is made as long as this is
+/// there. One that is not there yet is made when there is something to keep.
 #[derive(Debug)]
 pub(super) struct Memory {
     path: PathBuf,

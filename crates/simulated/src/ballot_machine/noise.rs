@@ -5,7 +5,8 @@ use zeroize::Zeroizing;
 /// Bytes that are drawn together.
 const DRAWN: usize = 4096;
 
-/// A noise source: a bit a cycle, each from the operating system's generator of random numbers and from nowhere else.
+/// A noise source: a bit a cycle, each from the operating system's generator of random numbers and
+/// from nowhere else.
 #[derive(Debug)]
 pub struct NoiseSource {
     /// What ails it.

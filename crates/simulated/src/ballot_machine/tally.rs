@@ -1,4 +1,5 @@
-//! The tally board with what it is wired to: its noise source, a terminal, and where its ballots come from.
+//! The tally board with what it is wired to: its noise source, a terminal, and where its ballots
+//! come from.
 
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ const TAG: u64 = 0x8000;
 const TERMINAL: u16 = 0x2000;
 const FEEDER: u64 = 0xc000;
 
-/// A tally board in reset until it is made, its noise source, and its serial line with a terminal at the other end. The line that ballots come over is whoever's who
-/// steps it.
+/// A tally board in reset until it is made, its noise source, and its serial line with a terminal
+/// at the other end. The line that ballots come over is whoever's who steps it.
 #[derive(Debug)]
 pub struct TallyBoard {
     /// The board itself.
@@ -61,7 +62,8 @@ impl TallyBoard {
         }
     }
 
-    /// Gives it an election's key and id, and makes it a trustee's. It has no private key: totals of a whole key it does not decrypt.
+    /// Gives it an election's key and id, and makes it a trustee's. It has no private key: totals
+    /// of a whole key it does not decrypt.
     ///
     /// # Errors
     /// As [`Size::check`] and [`Constants::new`].
@@ -119,7 +121,8 @@ impl TallyBoard {
     }
 }
 
-/// What ballots come from where there is no encryptor board: the other end of the line, with all of them.
+/// What ballots come from where there is no encryptor board: the other end of the line, with all of
+/// them.
 #[derive(Debug)]
 pub struct Feeder {
     bench: Bench,

@@ -9,7 +9,8 @@ use crate::designs::TERMINAL;
 /// The fault of a link whose partner answers nothing (`rtl/links/link_pkg.sv`).
 const SILENT: u64 = 7;
 
-/// The end of a board's serial line that somebody holds who says messages and hears them: what a terminal has between its program and the wire.
+/// The end of a board's serial line that somebody holds who says messages and hears them: what a
+/// terminal has between its program and the wire.
 #[derive(Debug)]
 pub struct Terminal {
     bench: Bench,

@@ -5,7 +5,8 @@ use hearith_verilated::bench::Random;
 /// Cycles of a bit.
 const BIT: u64 = 8;
 
-/// A wire, whose level is what one end puts there, turned over for the time of a bit as often as the rate says.
+/// A wire, whose level is what one end puts there, turned over for the time of a bit as often as
+/// the rate says.
 #[derive(Clone, Debug)]
 pub struct Wire {
     random: Random,

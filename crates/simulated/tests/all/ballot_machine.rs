@@ -1,5 +1,6 @@
-//! `hearith election vote --machine` and `decrypt-share --machine` on the simulated ballot machine, for n of 256 bits: what it makes goes into the record beside what software made, and the
-//! record holds.
+//! `hearith election vote --machine` and `decrypt-share --machine` on the simulated ballot machine,
+//! for n of 256 bits: what it makes goes into the record beside what software made, and the record
+//! holds.
 
 use std::fs;
 
@@ -29,7 +30,8 @@ fn vote(voter: &str, options: &str) -> String {
     format!("election vote club --credential credentials.jsonl --voter {voter} {options}")
 }
 
-/// The options of a ceremony, with the keys that three trustees made to sign with if the key is shared.
+/// The options of a ceremony, with the keys that three trustees made to sign with if the key is
+/// shared.
 fn with_keys(place: &Place, ceremony: &str) -> String {
     if !ceremony.contains("--shares") {
         return ceremony.to_owned();
@@ -53,7 +55,8 @@ fn available() -> bool {
     ENCRYPTOR_BOARDS[0].is_available()
 }
 
-/// Voters at a machine, one of whom challenges it first, and one without: trustees decrypt what all of them chose, one by a machine, and everybody verifies it.
+/// Voters at a machine, one of whom challenges it first, and one without: trustees decrypt what all
+/// of them chose, one by a machine, and everybody verifies it.
 #[test]
 fn ballots_of_the_machine_count_beside_those_of_software() {
     let place = open(&[ONE], "--bits 256 --shares 2/3");
@@ -243,7 +246,8 @@ fn elections_that_do_not_fit_are_refused() {
     refused(&place, &vote("00000000", ada), &expected);
 }
 
-/// Every contest that a machine takes, several of them on a ballot, with all choices that there are.
+/// Every contest that a machine takes, several of them on a ballot, with all choices that there
+/// are.
 #[test]
 #[ignore = "a long test: minutes of simulation"]
 fn ballots_of_several_contests_hold() {

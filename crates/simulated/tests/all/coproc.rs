@@ -1,4 +1,5 @@
-//! The simulated co-processor: every command against GMP, the driver against the library, what is refused, constant activity, what is left behind.
+//! The simulated co-processor: every command against GMP, the driver against the library, what is
+//! refused, constant activity, what is left behind.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -242,7 +243,8 @@ fn a_key_of_4096_bits_is_taken() {
     );
 }
 
-/// What the registers say of the multipliers, and that products of one follow each other as fast as they say.
+/// What the registers say of the multipliers, and that products of one follow each other as fast as
+/// they say.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_multipliers_are_what_the_registers_say() {
@@ -296,7 +298,8 @@ fn plaintexts(key: &PublicKey, random: &mut Random, rows: usize) -> (hearith_pai
     (key.plaintexts_from_be(&bytes.collect::<Vec<u8>>()).unwrap(), numbers)
 }
 
-/// What the driver offers, with both variants of keys, checked and believed: what comes out decrypts on the CPU to what it should.
+/// What the driver offers, with both variants of keys, checked and believed: what comes out
+/// decrypts on the CPU to what it should.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn the_driver_does_what_the_library_does() {
@@ -347,7 +350,8 @@ fn a_plain_number_multiplies() {
     is(&device.decrypt(&encrypted).unwrap_err(), ErrorKind::NoKey);
 }
 
-/// The commands of a batch beside one that is refused are carried out, and what is wrong with that one is told.
+/// The commands of a batch beside one that is refused are carried out, and what is wrong with that
+/// one is told.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_cannot_be_is_refused_alone() {
@@ -394,7 +398,8 @@ fn refuses(design: &'static Design) {
     }
 }
 
-/// A batch of the driver in which a command is refused is an error of that row: here a plaintext that is none, for which the library has no way.
+/// A batch of the driver in which a command is refused is an error of that row: here a plaintext
+/// that is none, for which the library has no way.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_key_of_another_size_is_refused() {
@@ -405,7 +410,8 @@ fn a_key_of_another_size_is_refused() {
     is(&device.encrypt(&plaintexts).unwrap_err(), ErrorKind::NoKey);
 }
 
-/// The number of products, and of cycles with anything in flight, is the same whatever the numbers are.
+/// The number of products, and of cycles with anything in flight, is the same whatever the numbers
+/// are.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn activity_does_not_depend_on_numbers() {
@@ -462,7 +468,8 @@ fn constant_activity(design: &'static Design) {
             [below(&mut random, &n), below(&mut random, &n), below(&mut random, &square), below(&mut random, &square)];
         assert_eq!(counted(drawn), small);
     }
-    // What docs/explanation/coproc.md counts: a table, windows, a tail; the comb's digits; the rest.
+    // What docs/explanation/coproc.md counts: a table, windows, a tail; the comb's digits; the
+    // rest.
     let power = |bits: u64, tail: u64| 17 + 5 * bits.div_ceil(4) + tail;
     let combed = |bits: u64, tail: u64| 1 + 2 * bits.div_ceil(4) + tail;
     if device.parameters().core == Core::Dual {
@@ -475,13 +482,14 @@ fn constant_activity(design: &'static Design) {
     }
 }
 
-/// The driver of a device under pressure on every channel, which ends the simulation where it breaks a bus's rules.
+/// The driver of a device under pressure on every channel, which ends the simulation where it
+/// breaks a bus's rules.
 fn pressed(design: &'static Design, seed: u64) -> Coproc {
     Coproc::open(Box::new(Simulated::under_pressure(design, seed).unwrap())).unwrap()
 }
 
-/// Random commands of all kinds, one in eight of them wrong, in batches of random lengths on devices under pressure, until so much time has passed:
-/// every result is compared.
+/// Random commands of all kinds, one in eight of them wrong, in batches of random lengths on
+/// devices under pressure, until so much time has passed: every result is compared.
 fn soak(time: Duration) {
     let end = Instant::now() + time;
     let (mut random, mut commands) = (Random::new(9), 0);
@@ -538,7 +546,8 @@ fn halves(design: &'static Design, private: &PrivateKey, trust: Trust) -> ([Shar
     (shared, CrtCoproc::new(transports, private, trust).unwrap())
 }
 
-/// Two devices of half the width decrypt what one decrypts, in products of half the length and half as many.
+/// Two devices of half the width decrypt what one decrypts, in products of half the length and half
+/// as many.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn two_devices_decrypt_by_the_remainder_theorem() {
@@ -562,7 +571,8 @@ fn two_devices_decrypt_by_the_remainder_theorem() {
     }
 }
 
-/// A key of 512 bits on one device with a multiplier, and on two of half the width with two each: the cycles of four decryptions.
+/// A key of 512 bits on one device with a multiplier, and on two of half the width with two each:
+/// the cycles of four decryptions.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_devices_decrypt_several_times_as_fast() {
@@ -579,7 +589,8 @@ fn wide_devices_decrypt_several_times_as_fast() {
     assert_eq!([whole, halves], [187_044, 30_070]);
 }
 
-/// Four commands on one multiplier of each kind, for a key of 512 bits: the cycles of encryptions, of products by plain numbers of 64 bits, of sums.
+/// Four commands on one multiplier of each kind, for a key of 512 bits: the cycles of encryptions,
+/// of products by plain numbers of 64 bits, of sums.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wide_cores_take_their_cycles() {
@@ -633,7 +644,8 @@ fn a_half_that_fails_gives_nothing() {
     is(&error, ErrorKind::KeySize { bits: 128, takes: 64 });
 }
 
-/// A device in a public key's stead, as front ends take it: its results are the key's own, and what is wrong is told as the key tells it.
+/// A device in a public key's stead, as front ends take it: its results are the key's own, and what
+/// is wrong is told as the key tells it.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_device_computes_in_the_keys_stead() {
@@ -663,7 +675,8 @@ fn a_device_computes_in_the_keys_stead() {
     }
 }
 
-/// A device between which and the driver somebody flips the lowest bit of a byte of each answer, counted from the end of the header.
+/// A device between which and the driver somebody flips the lowest bit of a byte of each answer,
+/// counted from the end of the header.
 #[derive(Clone)]
 struct Lying(Shared, Arc<Mutex<Option<usize>>>);
 
@@ -695,7 +708,8 @@ impl Transport for Lying {
     }
 }
 
-/// What a lying device gives is not given out, the device is wiped, and works again with the key loaded anew.
+/// What a lying device gives is not given out, the device is wiped, and works again with the key
+/// loaded anew.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn no_answer_is_believed() {
@@ -710,7 +724,8 @@ fn no_answer_is_believed() {
         device.load_private_key(&private).unwrap();
         // Once, so that a comb is on the device.
         device.encrypt(&plain).unwrap();
-        // The word of an answer, then the number's lowest byte and one in the middle, in the second row where there is one.
+        // The word of an answer, then the number's lowest byte and one in the middle, in the second
+        // row where there is one.
         let row = 8 + 16;
         for byte in [1, 8, 15] {
             let mut fails = |operation: &mut dyn FnMut(&mut Coproc) -> Option<Error>, byte: usize| {
@@ -734,7 +749,8 @@ fn no_answer_is_believed() {
     }
 }
 
-/// A batch that breaks off in the middle, by a reset or by somebody who gives up, leaves nothing behind: neither groups nor a comb, and the next one is right.
+/// A batch that breaks off in the middle, by a reset or by somebody who gives up, leaves nothing
+/// behind: neither groups nor a comb, and the next one is right.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn batches_that_break_off_leave_nothing_behind() {
@@ -806,7 +822,8 @@ fn item(word: u64, x: u128, y: u128) -> Vec<u8> {
     [&word.to_le_bytes()[..], &x.to_le_bytes(), &y.to_le_bytes()].concat()
 }
 
-/// What a driver that makes no mistake never does: a command that there is not, a modulus that is even or short, a key that is changed while commands are at work.
+/// What a driver that makes no mistake never does: a command that there is not, a modulus that is
+/// even or short, a key that is changed while commands are at work.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_no_driver_does_is_refused() {

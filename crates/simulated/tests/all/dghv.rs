@@ -35,7 +35,8 @@ fn key(parameters: &Parameters) -> KeyPair {
     KeyPair::generate(parameters, Engine::best(), InsecureHistoricalParameters).unwrap()
 }
 
-/// Encrypts bits; every number must be the software's for the same coefficients and noise, and the ciphertexts must decrypt.
+/// Encrypts bits; every number must be the software's for the same coefficients and noise, and the
+/// ciphertexts must decrypt.
 fn encrypts(device: &mut Dghv, key: &KeyPair, bits: &[bool]) {
     let ciphertexts = key.public.encrypt_with(bits, &mut |request| {
         let numbers = device.encryptions(request)?;
@@ -49,7 +50,8 @@ fn fails(device: &mut Dghv, key: &PublicKey) -> ErrorKind {
     device.encrypt(key, &[true]).unwrap_err().kind().clone()
 }
 
-/// Both schemes, lengths on both sides of words, segments and rows, coefficients of zero and the longest that fit; with stalls everywhere too.
+/// Both schemes, lengths on both sides of words, segments and rows, coefficients of zero and the
+/// longest that fit; with stalls everywhere too.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn encrypts_as_the_software_does() {
@@ -86,7 +88,8 @@ fn model(parameters: &Parameters) -> ModelLengths {
     }
 }
 
-/// The published parameters, smallest first: an encryption, its products, and its cycles beside the model's.
+/// The published parameters, smallest first: an encryption, its products, and its cycles beside the
+/// model's.
 fn published(scheme: Scheme, size: Size) {
     let key = key(&Parameters::historical(scheme, size));
     let mut device = accelerator(&DGHV_SMALL);
@@ -123,7 +126,8 @@ fn quadratic_toy_keys_are_encrypted_with() {
     published(Scheme::Cmnt, Size::Toy);
 }
 
-/// Users choose it by name; the smallest design that a key fits is taken, and what fits none is refused.
+/// Users choose it by name; the smallest design that a key fits is taken, and what fits none is
+/// refused.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_fitting_design_is_chosen() {
@@ -154,8 +158,9 @@ fn encrypts_bit(device: &mut Dghv) {
     encrypts(device, &tiny(Scheme::Cnt, 2000, 3, 100), &[true]);
 }
 
-/// A memory that does not answer, refuses, lies or is not there: an error that says so, no ciphertext; and the device works again when the memory
-/// does, where the protocol was broken after a reset.
+/// A memory that does not answer, refuses, lies or is not there: an error that says so, no
+/// ciphertext; and the device works again when the memory does, where the protocol was broken after
+/// a reset.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_is_wrong_with_the_memory_is_reported() {
@@ -185,7 +190,8 @@ fn what_is_wrong_with_the_memory_is_reported() {
     }
 }
 
-/// A reduction by CMNT takes transforms where the device has them, and the same number comes out; one by CNT, whose quotient is short, does not.
+/// A reduction by CMNT takes transforms where the device has them, and the same number comes out;
+/// one by CNT, whose quotient is short, does not.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn reductions_by_transforms_encrypt_as_the_software_does() {
@@ -257,15 +263,17 @@ impl<B: FnMut(&Shared) + Send, A: FnMut(&Shared) + Send> Transport for Meddling<
     }
 }
 
-/// Exchanges of an encryption behind those that load a key: zeros over everything, modulus, reciprocal, corrections.
+/// Exchanges of an encryption behind those that load a key: zeros over everything, modulus,
+/// reciprocal, corrections.
 const LOADS: usize = 4;
 const WRITES: usize = LOADS;
 const ENCRYPTS: usize = LOADS + 1;
 const READS: usize = LOADS + 2;
 
-/// Bits that change in the memory are found, by the device where it looks, or by the check; without that only by who wants them not to be. The words are those of a key of 3000
-/// bits with three elements: the modulus from 0 on, the reciprocal from 48, corrections from 56, coefficients from 96, noise from 104, the result from 112, behind its 47 words the
-/// quotient.
+/// Bits that change in the memory are found, by the device where it looks, or by the check; without
+/// that only by who wants them not to be. The words are those of a key of 3000 bits with three
+/// elements: the modulus from 0 on, the reciprocal from 48, corrections from 56, coefficients from
+/// 96, noise from 104, the result from 112, behind its 47 words the quotient.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn wrong_numbers_are_not_given_out() {
@@ -321,8 +329,9 @@ fn left(simulated: &Simulated) -> usize {
         .sum()
 }
 
-/// Nothing of an encryption stays anywhere, nor does it when somebody resets the device, or gives up, in the middle of a product or of words on their way; all
-/// that stays where all goes well is the public key.
+/// Nothing of an encryption stays anywhere, nor does it when somebody resets the device, or gives
+/// up, in the middle of a product or of words on their way; all that stays where all goes well is
+/// the public key.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn nothing_stays_behind() {
@@ -378,17 +387,20 @@ const TILES: [&str; 3] = [
     "u_encryptor.gen_long.u_long.u_product.gen_tile[2].u_tile.word_q",
 ];
 
-/// A key whose reductions are made by transforms, and a moment of its encryption in the middle of these, by the golden model.
+/// A key whose reductions are made by transforms, and a moment of its encryption in the middle of
+/// these, by the golden model.
 fn in_transforms() -> (KeyPair, u64) {
     let key = tiny(Scheme::Cmnt, 2600, 2, 64);
     let lengths = model(key.public.parameters());
     let steps = Model::HALVES.cmnt(&lengths);
     let before = Model::HALVES.cycles(&steps[..steps.len() - Model::REDUCTION], 0);
-    // A transform of the fewest points takes 40 000 cycles; blocks may wait, and the memory takes its time.
+    // A transform of the fewest points takes 40 000 cycles; blocks may wait, and the memory takes
+    // its time.
     (key, before + before / 8 + 15_000)
 }
 
-/// A memory that begins to break the protocol in the middle of transforms: the error says so, and the device works again after a reset.
+/// A memory that begins to break the protocol in the middle of transforms: the error says so, and
+/// the device works again after a reset.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_report_what_is_wrong_with_the_memory() {
@@ -412,7 +424,8 @@ fn transforms_report_what_is_wrong_with_the_memory() {
     }
 }
 
-/// An encryption that is given up in the middle of transforms, or a reset there, leaves nothing in the memory or inside.
+/// An encryption that is given up in the middle of transforms, or a reset there, leaves nothing in
+/// the memory or inside.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn transforms_leave_nothing_behind() {

@@ -1,5 +1,5 @@
-//! Simulated devices whose constants, or answers, have a bit flipped on the way: the checksum of the key finds it, and where that is got round,
-//! the check of the batch.
+//! Simulated devices whose constants, or answers, have a bit flipped on the way: the checksum of
+//! the key finds it, and where that is got round, the check of the batch.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -18,9 +18,11 @@ const STATUS: u32 = 0x14;
 const KEY_CHECK: u32 = 0x28;
 const REGIONS: u32 = 0x1_0000;
 const REGION_BYTES: u32 = 0x800;
-/// The regions of MESA that hold the primes; the driver of its form in dual numbers writes others there, whose bit 0 counts.
+/// The regions of MESA that hold the primes; the driver of its form in dual numbers writes others
+/// there, whose bit 0 counts.
 const DIVISORS: [u32; 2] = [5, 13];
-/// The regions of counts of steps, of MESA and of its form in dual numbers (there 15 is the modulus, all of whose bits count).
+/// The regions of counts of steps, of MESA and of its form in dual numbers (there 15 is the
+/// modulus, all of whose bits count).
 const COUNTS: [u32; 2] = [15, 14];
 
 /// What is done to what passes.
@@ -124,8 +126,8 @@ fn constants<P: Parameters + 'static>(design: &'static Design) {
             let answer = device.decrypt(&ciphertexts);
             let error = match answer {
                 Err(error) => error,
-                // The divider takes it for granted that a prime is odd: bit 0 is of no consequence there, nor are bits of
-                // the counts of steps that no stage has.
+                // The divider takes it for granted that a prime is odd: bit 0 is of no consequence
+                // there, nor are bits of the counts of steps that no stage has.
                 Ok(found) => {
                     let is_idle = bit == 0 && DIVISORS.contains(&region) || bit != 0 && COUNTS.contains(&region);
                     assert!(found == plaintexts && is_idle, "bit {bit} of region {region}");
@@ -154,8 +156,8 @@ fn a_bit_of_a_constant_of_mesa_dual_is_found() {
     constants::<hearith_device::mesa::MesaDualParameters>(&MESA_DUAL_64);
 }
 
-/// Why: the same hardware, believed, with one bit of a constant of p that is wrong. Every plaintext is below n, and the difference of a wrong
-/// one from the right one is a multiple of q.
+/// Why: the same hardware, believed, with one bit of a constant of p that is wrong. Every plaintext
+/// is below n, and the difference of a wrong one from the right one is a multiple of q.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn hardware_that_is_believed_gives_the_key_away() {
@@ -165,7 +167,8 @@ fn hardware_that_is_believed_gives_the_key_away() {
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, 6);
     let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().unwrap());
     let n = number(&key.public().modulus_be());
-    // What takes a ciphertext into Montgomery form modulo p^2: the p branch decrypts another number.
+    // What takes a ciphertext into Montgomery form modulo p^2: the p branch decrypts another
+    // number.
     way.flip(Some((2, 7)), true);
     device.load_key(&key).unwrap();
     let wrong = device.decrypt(&ciphertexts).unwrap();

@@ -1,4 +1,5 @@
-//! One key after another in a device that nobody wipes between them: every answer is that of a device that never had the first one. And keys that are not whole.
+//! One key after another in a device that nobody wipes between them: every answer is that of a
+//! device that never had the first one. And keys that are not whole.
 
 use crate::common::{EPOCH, Recorder, Session, header, is, key, load, random_ciphertexts};
 use hearith_arith::Engine;
@@ -96,7 +97,8 @@ fn integers(design: &'static Design) -> Session {
     })
 }
 
-/// Commands of the co-processor that show what is left of a key: groups' totals, the comb, the secret exponent.
+/// Commands of the co-processor that show what is left of a key: groups' totals, the comb, the
+/// secret exponent.
 fn probe() -> Vec<u8> {
     let groups = (0..4).map(|group: u64| 9 | group << 48);
     let others = [11, 5 | 64 << 16, 6 | 64 << 16, 7 | 1 << 48, 9 | 1 << 48, 8 | 20 << 16, 9, 11];
@@ -172,7 +174,8 @@ fn incomplete(device: &mut Simulated, command: u32) {
     device.write(ERROR, INCOMPLETE).unwrap();
 }
 
-/// Words in any order; READY is rejected as long as one is missing, whichever it is, and then changes nothing.
+/// Words in any order; READY is rejected as long as one is missing, whichever it is, and then
+/// changes nothing.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_key_that_is_not_whole_is_rejected() {

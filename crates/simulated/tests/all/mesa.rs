@@ -105,7 +105,8 @@ fn counted(device: &mut Mesa, key: &PrivateKey, count: usize) -> Counters {
     }
 }
 
-/// PARAMETER 6 is what is measured, whether the ladders or the multiplier that they share take longer.
+/// PARAMETER 6 is what is measured, whether the ladders or the multiplier that they share take
+/// longer.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn intervals_are_as_the_device_says() {
@@ -115,13 +116,15 @@ fn intervals_are_as_the_device_says() {
         let key = key(parameters.bits);
         device.load_key(&key).unwrap();
         let (few, many) = (counted(&mut device, &key, 30), counted(&mut device, &key, 230));
-        // Where the multiplier is the slower one, the last ciphertexts, which share it with none behind them, are a little faster.
+        // Where the multiplier is the slower one, the last ciphertexts, which share it with none
+        // behind them, are a little faster.
         let (cycles, interval) = (many.busy_cycles - few.busy_cycles, u64::from(parameters.interval));
         assert!(cycles.abs_diff(200 * interval) < interval, "{}: 200 in {cycles}, not {interval} each", design.name());
     }
 }
 
-/// Once the pipeline is full a plaintext leaves every interval, in which every ladder works but for two cycles.
+/// Once the pipeline is full a plaintext leaves every interval, in which every ladder works but for
+/// two cycles.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn ladders_never_idle_while_input_is_there() {
@@ -134,7 +137,8 @@ fn ladders_never_idle_while_input_is_there() {
         let (cycles, products) = (many.busy_cycles - few.busy_cycles, many.products - few.products);
         assert_eq!((many.accepted, many.delivered), (52, 52));
         assert_eq!(cycles, 30 * u64::from(parameters.interval));
-        // A ladder starts one pair of products for every bit of its segment, the last one also one to leave Montgomery form.
+        // A ladder starts one pair of products for every bit of its segment, the last one also one
+        // to leave Montgomery form.
         assert_eq!(products, 30 * u64::from(parameters.bits + 2));
         let digits = (parameters.bits + 2).div_ceil(parameters.digit_bits);
         let step = digits + 2 * parameters.delay + 6;
@@ -156,7 +160,8 @@ fn cycles_and_products_depend_neither_on_keys_nor_on_ciphertexts() {
     assert!(seen.iter().all(|counters| *counters == seen[0]), "{seen:?}");
 }
 
-/// Subgroup keys take 27 steps a stage instead of 86, less than the two products that follow and go before: these decide.
+/// Subgroup keys take 27 steps a stage instead of 86, less than the two products that follow and go
+/// before: these decide.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_exponents_take_fewer_steps() {

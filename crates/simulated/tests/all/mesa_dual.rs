@@ -109,7 +109,8 @@ fn lanes_never_idle_while_input_is_there_and_nothing_depends_on_values() {
     // Twenty more, dealt to the lanes.
     let rounds = 20 / u64::from(parameters.lanes);
     assert_eq!(many.busy_cycles - few.busy_cycles, rounds * u64::from(parameters.interval));
-    // The products in dual_lane's header, for p and for q: into Montgomery form, the table, the windows, out of it.
+    // The products in dual_lane's header, for p and for q: into Montgomery form, the table, the
+    // windows, out of it.
     let products = 18 + 5 * (u64::from(parameters.bits) / 2).div_ceil(4);
     assert_eq!(many.products - few.products, 20 * 2 * products);
 }
@@ -134,7 +135,8 @@ fn intervals_are_as_the_device_says() {
     }
 }
 
-/// Subgroup keys take the windows of their exponents, 41 instead of 128; loaded for any randomisers they take all, and no fewer.
+/// Subgroup keys take the windows of their exponents, 41 instead of 128; loaded for any randomisers
+/// they take all, and no fewer.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn short_exponents_take_a_third_of_the_cycles() {
@@ -153,7 +155,8 @@ fn short_exponents_take_a_third_of_the_cycles() {
             let after = device.counters().unwrap();
             (after.busy_cycles - before.busy_cycles, after.products - before.products)
         };
-        // From the second round on lanes follow each other as the product after them takes their results.
+        // From the second round on lanes follow each other as the product after them takes their
+        // results.
         let (few, many) = (counted(2 * lanes), counted(3 * lanes));
         // Of the 56 + 11 windows jobs of a lane, as its header says.
         let jobs = |windows: u64| 56 + 11 * windows;

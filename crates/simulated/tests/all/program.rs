@@ -47,7 +47,8 @@ fn every_device_gives_the_totals_of_the_cpu() {
     }
 }
 
-/// Tables that the co-processor encrypts and adds up decrypt to what the CPU's do; with the private key given as with the public one.
+/// Tables that the co-processor encrypts and adds up decrypt to what the CPU's do; with the private
+/// key given as with the public one.
 #[test]
 fn the_coprocessor_encrypts_and_adds_up() {
     let place = totals();
@@ -109,7 +110,8 @@ fn a_service_decrypts_on_its_devices() {
     place.fails("serve --engine mesa-dual", "a device decrypts, which takes a private key");
 }
 
-/// With the keys that its clients register, one after the other, and no private one. What no device takes is left to the CPU.
+/// With the keys that its clients register, one after the other, and no private one. What no device
+/// takes is left to the CPU.
 #[test]
 fn a_service_computes_on_its_coprocessor() {
     let place = totals();
@@ -220,7 +222,8 @@ fn the_residue_bank_refuses_what_it_was_not_built_for() {
     place.fails("rns convert --engine mesa in.txt --out out.csv", "the engine 'mesa' only decrypts");
 }
 
-/// What was encrypted by the bank's residues decrypts, is added up and looks as the CPU's; whatever else has no use for a bank refuses it.
+/// What was encrypted by the bank's residues decrypts, is added up and looks as the CPU's; whatever
+/// else has no use for a bank refuses it.
 #[test]
 fn the_residue_bank_encrypts_columns_whole() {
     let place = totals();
@@ -261,7 +264,8 @@ fn the_residue_bank_encrypts_columns_whole() {
     }
 }
 
-/// Bits that the accelerator helped to encrypt decrypt with the CPU; commands that it cannot carry out are refused.
+/// Bits that the accelerator helped to encrypt decrypt with the CPU; commands that it cannot carry
+/// out are refused.
 #[test]
 fn bits_are_encrypted_over_the_integers() {
     let place = Place::new();

@@ -89,7 +89,8 @@ fn packets_and_marks_come_back_in_order() {
     }
 }
 
-/// The first beat of residues comes as many cycles after the last beat of its coefficient as PARAMETER 5 says.
+/// The first beat of residues comes as many cycles after the last beat of its coefficient as
+/// PARAMETER 5 says.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_bank_takes_the_time_that_it_says() {
@@ -109,8 +110,9 @@ fn a_bank_takes_the_time_that_it_says() {
     }
 }
 
-/// Whatever of an answer is out when the flush comes: what is on offer stays (the simulation watches), the packet is ended, its length never
-/// says that it is whole, and the next epoch begins clean.
+/// Whatever of an answer is out when the flush comes: what is on offer stays (the simulation
+/// watches), the packet is ended, its length never says that it is whole, and the next epoch begins
+/// clean.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_flush_ends_the_answer_that_has_begun() {
@@ -144,8 +146,8 @@ fn a_flush_ends_the_answer_that_has_begun() {
     }
 }
 
-/// Marks of two epochs flow while a flush comes at any time: those before are echoed until the flush, those after from the first that
-/// begins after it, and nothing is half taken.
+/// Marks of two epochs flow while a flush comes at any time: those before are echoed until the
+/// flush, those after from the first that begins after it, and nothing is half taken.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_packet_that_begins_during_a_flush_is_not_taken() {
@@ -171,7 +173,8 @@ fn a_packet_that_begins_during_a_flush_is_not_taken() {
             let expected = (sequences[0]..60).step_by(2).collect::<Vec<_>>();
             assert_eq!(sequences, expected, "{} {delay}", design.name());
             assert!(packets[first..].iter().all(|packet| packet.len() == mark(beat, 1, 0).len()));
-            // Those before the flush, the last of which it may have cut: then it has another length.
+            // Those before the flush, the last of which it may have cut: then it has another
+            // length.
             for (sequence, packet) in (0..).step_by(2).zip(&packets[..first]) {
                 let cut = usize::from(sequence) / 2 + 1 == first && packet.len() != mark(beat, 0, 0).len();
                 assert!(cut || *packet == mark(beat, 0, sequence), "{} {delay}", design.name());
@@ -180,7 +183,8 @@ fn a_packet_that_begins_during_a_flush_is_not_taken() {
     }
 }
 
-/// A packet that is offered while the reset is still on its way out of the device is taken from its first beat on, and not before it is over.
+/// A packet that is offered while the reset is still on its way out of the device is taken from its
+/// first beat on, and not before it is over.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_packet_that_is_offered_in_reset_is_not_taken() {
@@ -247,7 +251,8 @@ fn packets_of_another_epoch_or_without_the_mark_are_discarded_and_counted() {
     }
 }
 
-/// A packet that ends anywhere but where its header says has an answer of the wrong length, and the next one is answered as ever.
+/// A packet that ends anywhere but where its header says has an answer of the wrong length, and the
+/// next one is answered as ever.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn broken_packets_have_answers_of_the_wrong_length() {
@@ -274,8 +279,9 @@ fn broken_packets_have_answers_of_the_wrong_length() {
     }
 }
 
-/// A host that gives up leaves packets queued before the device and answers behind it: the next batch gets its own plaintexts. The driver is
-/// told to believe the device, so that nothing else can save it.
+/// A host that gives up leaves packets queued before the device and answers behind it: the next
+/// batch gets its own plaintexts. The driver is told to believe the device, so that nothing else
+/// can save it.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_is_queued_over_a_flush_is_never_answered() {
@@ -353,7 +359,8 @@ fn what_cannot_be_is_refused_and_noted() {
     let nothing = KEY + 15 * 0x800;
     let result = device.write(nothing, 1);
     refused(device, result, nothing, BEYOND);
-    // Nothing of all this has done anything: no epoch begun, no constants complete, no interrupt enabled.
+    // Nothing of all this has done anything: no epoch begun, no constants complete, no interrupt
+    // enabled.
     assert_eq!(
         (device.read(EPOCH).unwrap(), device.read(STATUS).unwrap(), device.read(INTERRUPT_ENABLE).unwrap()),
         (0, 0, 0)

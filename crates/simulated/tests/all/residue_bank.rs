@@ -201,7 +201,8 @@ fn batches_that_break_off_leave_nothing_behind() {
         let error = bank.residues(&moduli, &numbers).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::CutShort { .. }), "{error}");
         converts(&mut bank, &numbers);
-        // A reset stops the bank; the driver starts it again for the next batch, and opening it does.
+        // A reset stops the bank; the driver starts it again for the next batch, and opening it
+        // does.
         shared.disturb(Fault::Reset(2));
         is(&bank.residues(&moduli, &numbers).unwrap_err(), ErrorKind::WasReset);
         converts(&mut bank, &numbers);
@@ -270,7 +271,8 @@ impl Convert for Compared {
     }
 }
 
-/// Every set has a bank; its residues are those that this CPU would take (`hearith_bfv`'s tests compare ciphertexts byte by byte).
+/// Every set has a bank; its residues are those that this CPU would take (`hearith_bfv`'s tests
+/// compare ciphertexts byte by byte).
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn plaintexts_of_the_lattice_scheme() {

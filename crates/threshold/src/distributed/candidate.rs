@@ -1,4 +1,5 @@
-//! One trustee's part of one candidate: `p_i` and `q_i`, the polynomials that share them, and masks.
+//! One trustee's part of one candidate: `p_i` and `q_i`, the polynomials that share them, and
+//! masks.
 
 use super::plan::{Field, Plan, evaluate};
 use super::stream::{HASH_BYTES, Hash, Seed, Stream, derive_seed};

@@ -379,8 +379,8 @@ impl Core {
         Ok(())
     }
 
-    /// This trustee's parts of the products: `lambda_i P(i) Q(i) / D^2`, and masks whose sum over all
-    /// trustees is 0.
+    /// This trustee's parts of the products: `lambda_i P(i) Q(i) / D^2`, and masks whose sum over
+    /// all trustees is 0.
     fn products(&self) -> Vec<u8> {
         let (plan, field) = (&self.plan, &self.plan.field);
         let Some([p, q]) = &self.batch.sums else { return Vec::new() };
@@ -413,15 +413,17 @@ impl Core {
         Ok(())
     }
 
-    /// This trustee's part of the exponent `(N + 1 - p - q) / 2^shift`: `(N + 1 - p_1 - q_1) / 2^shift`
-    /// of the first, `(p_i + q_i) / 2^shift` of others, and its bits.
+    /// This trustee's part of the exponent `(N + 1 - p - q) / 2^shift`:
+    /// `(N + 1 - p_1 - q_1) / 2^shift` of the first, `(p_i + q_i) / 2^shift` of others, and its
+    /// bits.
     fn exponent(&self, contribution: &Contribution, n: &[u64], shift: u32) -> (Secret, u32) {
         let sum = contribution.sum();
         if self.me > 1 {
             return (shifted_down(&sum, shift), self.plan.prime_bits);
         }
         let mut whole = resized(n, n.len());
-        // N is 1 modulo 4: no carry. The sum has at most as many bits as a prime, and N twice as many.
+        // N is 1 modulo 4: no carry. The sum has at most as many bits as a prime, and N twice as
+        // many.
         whole[0] += 1;
         let sum = resized(&sum, whole.len().min(sum.len()));
         sub_assign(&mut whole, &sum);
@@ -500,7 +502,8 @@ impl Core {
                 }
             }
         }
-        // By Fermat's test to the base 2: if p and q both pass it, their product passes the test to the base 4.
+        // By Fermat's test to the base 2: if p and q both pass it, their product passes the test to
+        // the base 4.
         let [p, q] = halves;
         let of_p = self.may_be_prime(&p)?;
         let both: Vec<Secret> = q.into_iter().zip(of_p).filter_map(|(q, may_be)| may_be.then_some(q)).collect();
@@ -554,8 +557,8 @@ impl Core {
         Ok(())
     }
 
-    /// For each base `g` this trustee's part of `g^((N + 1 - p - q) / 4)`, and `g` to the power of its
-    /// share of `D (p + q)`.
+    /// For each base `g` this trustee's part of `g^((N + 1 - p - q) / 4)`, and `g` to the power of
+    /// its share of `D (p + q)`.
     fn tests(&self) -> Result<Vec<u8>, Suspicion> {
         let survivor = self.survivor.as_ref().ok_or(Suspicion("there is no survivor"))?;
         let (n, bases) = (survivor.key.root(), &survivor.bases);
@@ -650,8 +653,8 @@ impl Core {
         self.seed_of("blinding mask", &[from as u8, to as u8])
     }
 
-    /// This trustee's part of `Theta = D (phi beta + N rho)`: `lambda_i (F(i) B(i) + N R(i))`, masked,
-    /// where `F = D (N + 1) - S` shares `D phi`.
+    /// This trustee's part of `Theta = D (phi beta + N rho)`: `lambda_i (F(i) B(i) + N R(i))`,
+    /// masked, where `F = D (N + 1) - S` shares `D phi`.
     fn result(&mut self, received: &[Zeroizing<Vec<u8>>]) -> Result<(), Suspicion> {
         let (plan, field) = (Arc::clone(&self.plan), &self.plan.wide);
         let (modulus, width) = (&field.modulus, field.bytes());
@@ -782,7 +785,8 @@ fn unit(n: &Modulus, bytes: &[u8], limbs: usize) -> Result<Batch, Suspicion> {
     Ok(Batch::from_rows(limbs, [&number[..]]).public())
 }
 
-/// Bases for the survivor's tests: the first numbers with the Jacobi symbol 1 that the hash of `N` gives.
+/// Bases for the survivor's tests: the first numbers with the Jacobi symbol 1 that the hash of `N`
+/// gives.
 fn bases(key: &PublicKey) -> Batch {
     let n = key.root();
     // Half of all numbers have it. The chance that 128 of 512 have not is below 2^-100.

@@ -35,8 +35,8 @@ pub enum Reason {
     Slandered,
     /// The trustee did not open its seed when the run had failed.
     Refused,
-    /// The trustee did not confirm the key when this one had. It is at fault, or whoever misled it in the round before:
-    /// nothing may be opened any more that would show which.
+    /// The trustee did not confirm the key when this one had. It is at fault, or whoever misled it
+    /// in the round before: nothing may be opened any more that would show which.
     Withdrew,
     /// All followed the protocol: a number had a property that hardly any has. Run it again.
     Chance,

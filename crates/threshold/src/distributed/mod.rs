@@ -1,14 +1,15 @@
-//! Keys without a dealer: trustees generate a shared key together, and nobody ever holds the whole one.
+//! Keys without a dealer: trustees generate a shared key together, and nobody ever holds the whole
+//! one.
 //!
-//! Each trustee runs a [`Trustee`], a state machine that knows no network: [`Trustee::start`] gives the
-//! first round's messages, and [`Trustee::step`] takes what the others sent and gives the next. At the
-//! end each has the same [`Verification`](crate::Verification) and a [`KeyShare`](crate::KeyShare) of
-//! its own, which sign and combine as those of a dealt key do.
+//! Each trustee runs a [`Trustee`], a state machine that knows no network: [`Trustee::start`] gives
+//! the first round's messages, and [`Trustee::step`] takes what the others sent and gives the next.
+//! At the end each has the same [`Verification`](crate::Verification) and a
+//! [`KeyShare`](crate::KeyShare) of its own, which sign and combine as those of a dealt key do.
 //!
-//! docs/explanation/threshold.md has every equation and every byte, and says what is proved and what is
-//! assumed. In short: fewer than `w` trustees, whatever they do, learn nothing of the key beyond `N` and a few
-//! dozen bits of `p` and `q`, and cannot have a wrong key accepted. If one of them deviates, the run
-//! ends, the trustee is named ([`Failure`]), and nothing of the run is kept.
+//! docs/explanation/threshold.md has every equation and every byte, and says what is proved and
+//! what is assumed. In short: fewer than `w` trustees, whatever they do, learn nothing of the key
+//! beyond `N` and a few dozen bits of `p` and `q`, and cannot have a wrong key accepted. If one of
+//! them deviates, the run ends, the trustee is named ([`Failure`]), and nothing of the run is kept.
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};
@@ -79,8 +80,8 @@ pub const MIN_BITS: u32 = 128;
 /// Bits of the longest key that trustees generate together.
 pub const MAX_BITS: u32 = 4096;
 
-/// Whether `w` of `l` trustees can share a key that they generate together: 3 to 9 trustees, at least 2
-/// needed, and `l >= 2 w - 1`, since products of shares need so many.
+/// Whether `w` of `l` trustees can share a key that they generate together: 3 to 9 trustees, at
+/// least 2 needed, and `l >= 2 w - 1`, since products of shares need so many.
 pub fn is_threshold(needed: u32, trustees: u32) -> bool {
     (MIN_TRUSTEES..=MAX_TRUSTEES).contains(&trustees) && needed >= 2 && 2 * needed - 1 <= trustees
 }
@@ -98,12 +99,12 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// A key of `bits` bits (even, 128 to 4096) of which `needed` of `trustees` decrypt, of the variant
-    /// `Standard` or `Djn`. The engine is this machine's own matter.
+    /// A key of `bits` bits (even, 128 to 4096) of which `needed` of `trustees` decrypt, of the
+    /// variant `Standard` or `Djn`. The engine is this machine's own matter.
     ///
     /// # Errors
-    /// [`BadSharing`](ErrorKind::BadSharing) unless [`is_threshold`]; a length out of range or one that the policy
-    /// refuses; another variant.
+    /// [`BadSharing`](ErrorKind::BadSharing) unless [`is_threshold`]; a length out of range or one
+    /// that the policy refuses; another variant.
     pub fn new(
         bits: u32,
         needed: u32,
@@ -152,7 +153,8 @@ impl Parameters {
         self.trustees
     }
 
-    /// Candidates in a batch. All trustees must use the same number; a smaller one takes less memory.
+    /// Candidates in a batch. All trustees must use the same number; a smaller one takes less
+    /// memory.
     pub fn candidates(&self) -> usize {
         self.candidates
     }
@@ -175,8 +177,8 @@ impl Parameters {
     }
 }
 
-/// The name of a run: a hash of the parameters, of the public keys of all trustees, and of a fresh random number
-/// of each. Messages of one run mean nothing in another.
+/// The name of a run: a hash of the parameters, of the public keys of all trustees, and of a fresh
+/// random number of each. Messages of one run mean nothing in another.
 pub fn session_id(parameters: &Parameters, keys: &[[u8; 32]], nonces: &[[u8; 32]]) -> [u8; 32] {
     stream::derive("session", &[&parameters.to_bytes(), &keys.concat(), &nonces.concat()])
 }

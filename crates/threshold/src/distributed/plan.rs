@@ -148,8 +148,8 @@ impl Sieve {
         for (index, &prime) in primes.iter().enumerate() {
             of_trustees[index % trustees as usize].push((prime, unit(prime)));
         }
-        // What all trustees together may reach above the base: l (period (2^u + sum of primes)) and one
-        // period, in 2^(k - 2).
+        // What all trustees together may reach above the base: l (period (2^u + sum of primes)) and
+        // one period, in 2^(k - 2).
         let primes_sum: u128 = primes.iter().map(|&prime| u128::from(prime)).sum::<u128>() + 4;
         let period_bits = 128 - period.leading_zeros();
         let spare = word_bits(u64::from(trustees)) + period_bits + 1;
@@ -274,16 +274,16 @@ impl Plan {
     }
 }
 
-/// How many candidates are expected until one is a product of two primes: `(k ln 2 / (e^gamma ln B))^2`
-/// for primes of `k` bits that no prime up to `B` divides (Mertens).
+/// How many candidates are expected until one is a product of two primes:
+/// `(k ln 2 / (e^gamma ln B))^2` for primes of `k` bits that no prime up to `B` divides (Mertens).
 pub(crate) fn expected(prime_bits: u32, trustees: u32) -> f64 {
     let largest = Sieve::new(prime_bits, trustees).ok().and_then(|sieve| sieve.primes().max()).unwrap_or(2);
     let density = f64::from(prime_bits) * std::f64::consts::LN_2 / (1.781 * (largest as f64).ln());
     density * density
 }
 
-/// The value of a polynomial, coefficients from the lowest, at a small number: in as many limbs as `out` has,
-/// which must hold it. Constant time in the coefficients.
+/// The value of a polynomial, coefficients from the lowest, at a small number: in as many limbs as
+/// `out` has, which must hold it. Constant time in the coefficients.
 pub(crate) fn evaluate(out: &mut [u64], coefficients: &[Secret], at: u64) {
     out.fill(0);
     for coefficient in coefficients.iter().rev() {

@@ -35,8 +35,8 @@ impl Replay {
         Replay { session, start, cores, view: start.view, rounds: Vec::new(), is_over: false }
     }
 
-    /// The message that a trustee should have sent another, without its signature; none for rounds that the run would
-    /// not have come to.
+    /// The message that a trustee should have sent another, without its signature; none for rounds
+    /// that the run would not have come to.
     pub(crate) fn message(&mut self, round: u32, sender: u32, receiver: u32) -> Option<&[u8]> {
         let index = round.checked_sub(self.start.round)? as usize;
         while self.rounds.len() <= index && !self.is_over {

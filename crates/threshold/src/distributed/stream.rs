@@ -78,13 +78,14 @@ impl Stream {
         u64::from_be_bytes(*bytes)
     }
 
-    /// A number below `bound`, uniform but for `bound / 2^64`: the next word times the bound, without
-    /// its low half. Constant time, which a remainder would not be.
+    /// A number below `bound`, uniform but for `bound / 2^64`: the next word times the bound,
+    /// without its low half. Constant time, which a remainder would not be.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number below `2^bits`, in `limbs` limbs: the next bytes, big-endian, without the bits above.
+    /// A number below `2^bits`, in `limbs` limbs: the next bytes, big-endian, without the bits
+    /// above.
     pub(crate) fn number(&mut self, bits: u32, limbs: usize) -> Secret {
         let mut bytes = Zeroizing::new(vec![0; bits.div_ceil(8) as usize]);
         self.fill(&mut bytes);

@@ -59,7 +59,8 @@ pub struct Progress {
     pub round: u32,
 }
 
-/// One trustee's side of a run. `Debug` shows its number and nothing else; all secrets are wiped when it is dropped.
+/// One trustee's side of a run. `Debug` shows its number and nothing else; all secrets are wiped
+/// when it is dropped.
 pub struct Trustee {
     me: u32,
     session: Hash,
@@ -97,8 +98,9 @@ impl Trustee {
     /// A trustee, from 1, who knows the public keys of all, with a random seed.
     ///
     /// # Errors
-    /// [`NoSuchTrustee`](ErrorKind::NoSuchTrustee), [`BadSharing`](ErrorKind::BadSharing) if there are not as many keys as trustees or a key is
-    /// none, a length that is out of range, or if the random generator fails.
+    /// [`NoSuchTrustee`](ErrorKind::NoSuchTrustee), [`BadSharing`](ErrorKind::BadSharing) if there
+    /// are not as many keys as trustees or a key is none, a length that is out of range, or if the
+    /// random generator fails.
     pub fn new(
         parameters: Parameters,
         me: u32,
@@ -109,8 +111,8 @@ impl Trustee {
         Self::with_seed(parameters, me, identity, keys, session, &*random_seed()?)
     }
 
-    /// The same with a seed, from which all that the trustee does follows: for test vectors. Who knows `w` trustees'
-    /// seeds knows the key.
+    /// The same with a seed, from which all that the trustee does follows: for test vectors. Who
+    /// knows `w` trustees' seeds knows the key.
     ///
     /// # Errors
     /// As [`Trustee::new`].
@@ -175,8 +177,8 @@ impl Trustee {
         }
     }
 
-    /// Takes the messages of a round, of each trustee in their order (this one's own is not looked at), `None` where none
-    /// came in time.
+    /// Takes the messages of a round, of each trustee in their order (this one's own is not looked
+    /// at), `None` where none came in time.
     pub fn step(&mut self, received: &[Option<Vec<u8>>]) -> Step {
         match self.blame {
             Some(_) => self.step_of_blame(received),
@@ -430,7 +432,8 @@ impl Trustee {
         found
     }
 
-    /// Who is to blame: whoever sent the first message that should not have been, of all that were shown.
+    /// Who is to blame: whoever sent the first message that should not have been, of all that were
+    /// shown.
     fn judge(&self, blame: &mut Blame) -> Failure {
         let named = |trustees: Vec<u32>, reason| Failure { trustees, reason };
         if let Some(trustee) = blame.equivocator {

@@ -1,4 +1,5 @@
-//! Dealers that are not honest: whatever they publish, it is refused, or decrypts to the truth. All numbers are computed by GMP.
+//! Dealers that are not honest: whatever they publish, it is refused, or decrypts to the truth. All
+//! numbers are computed by GMP.
 
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_threshold::{Error, ErrorKind, Verification};
@@ -118,7 +119,8 @@ fn each_single_share_off_the_polynomial_is_refused() {
     for (needed, trustees) in SHARINGS {
         let exponents = dealer.exponents(&dealer.exponent(1), needed, trustees);
         for at in 0..trustees as usize {
-            // By 1, by a number that shows in the plaintexts alone, and by one that shows in the rest alone.
+            // By 1, by a number that shows in the plaintexts alone, and by one that shows in the
+            // rest alone.
             for more in [Integer::from(1), dealer.order.clone(), dealer.n.clone()] {
                 let mut exponents = exponents.clone();
                 exponents[at] += more;

@@ -245,8 +245,8 @@ fn every_choice_of_trustees_decrypts() {
     }
 }
 
-/// The factors, from the shares of all: `p` and `q` are primes of half the bits, 3 modulo 4, and no small prime
-/// divides `p - 1` or `q - 1` but 2.
+/// The factors, from the shares of all: `p` and `q` are primes of half the bits, 3 modulo 4, and no
+/// small prime divides `p - 1` or `q - 1` but 2.
 #[test]
 fn the_primes_are_what_they_should_be() {
     for seed in 0..6 {
@@ -265,8 +265,8 @@ fn the_primes_are_what_they_should_be() {
     }
 }
 
-/// The factors of a run's modulus: `N + 1 - p - q` follows from the exponent that the shares of two trustees give,
-/// a multiple of it.
+/// The factors of a run's modulus: `N + 1 - p - q` follows from the exponent that the shares of two
+/// trustees give, a multiple of it.
 fn factors(run: &Run, n: &Integer) -> [Integer; 2] {
     let shares: Vec<Integer> = run.finished().iter().map(|one| secret(&one.share)).collect();
     // f(0) = 2 f(1) - f(2), a multiple of the order of all units, up to 2: Miller's way to factors.
@@ -328,7 +328,8 @@ fn whoever_changes_a_message_is_named() {
         let last = record.last(stage);
         for (cheat, victim) in [(1, 2), (2, 3), (3, 1)] {
             let length = body(record.message(last, cheat, victim)).len();
-            // The first byte, one in the middle and the last; two to all and one to a single trustee.
+            // The first byte, one in the middle and the last; two to all and one to a single
+            // trustee.
             let at = (length - 1) * ((cheat as usize + usize::from(stage)) % 3) / 2;
             let to_all = !(cheat + u32::from(stage)).is_multiple_of(3);
             let outcomes = run.with(|mut passing| {
@@ -389,7 +390,8 @@ fn the_last_speaker_forges_no_answer() {
     let record = run.record();
     let first = (0..).find(|&round| record.message(round, 1, 2)[STAGE] == ANSWERS).unwrap();
     let outcomes = run.with(|mut passing| {
-        // Trustee 1's answer becomes the product of the others': here simply trustee 2's for 1's, both being bytes.
+        // Trustee 1's answer becomes the product of the others': here simply trustee 2's for 1's,
+        // both being bytes.
         if passing.round == first && passing.from == 1 {
             let other = record.message(first, 2, 3);
             let place = body(other);
@@ -514,7 +516,8 @@ fn whoever_does_not_open_a_seed_or_slanders_is_named() {
     }
 }
 
-/// What a trustee says after a failure, cut or with bytes changed: others name it, and nothing panics.
+/// What a trustee says after a failure, cut or with bytes changed: others name it, and nothing
+/// panics.
 #[test]
 fn spoiled_blame_is_no_blame() {
     let run = Run::new(128, 2, 3, Variant::Standard, 16);
@@ -565,8 +568,8 @@ fn seeds_decide() {
     assert_ne!(one[0].verification.key(), other[0].verification.key());
 }
 
-/// Whole runs by another implementation, tests/distributed.py, which has verified every equation in them: every
-/// message, the key and all shares are the same.
+/// Whole runs by another implementation, tests/distributed.py, which has verified every equation in
+/// them: every message, the key and all shares are the same.
 #[test]
 fn another_implementation_sends_the_same() {
     for run in include_str!("../distributed.txt").split("run ").skip(1) {

@@ -105,7 +105,8 @@ fn every_set_of_trustees_that_is_large_enough_decrypts_on_every_engine() {
     }
 }
 
-/// Keys whose square takes a limb less than twice those of the key, or whose bytes are no whole limbs.
+/// Keys whose square takes a limb less than twice those of the key, or whose bytes are no whole
+/// limbs.
 #[test]
 fn keys_of_any_length_are_shared() {
     for bits in [66, 128, 130, 160, 200, 254, 322] {
@@ -360,7 +361,8 @@ fn a_verification_of_another_sharing_does_not_combine() {
     let json = decryption.dealt.verification.to_json().replace("\"needed\":2", "\"needed\":1");
     let found = Verification::from_json(&json, KeyPolicy::AllowInsecure, Engine::best());
     assert_eq!(at(found).0, ErrorKind::NotDealt { first: 1, last: 1 });
-    // A file that asks for more than the dealer did is of the same key, and shares are hashed with it.
+    // A file that asks for more than the dealer did is of the same key, and shares are hashed with
+    // it.
     let json = decryption.dealt.verification.to_json().replace("\"needed\":2", "\"needed\":3");
     let changed = Verification::from_json(&json, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
     let found = changed.combine(&contexts(1), &decryption.ciphertexts, &decryption.shares.iter().collect::<Vec<_>>());

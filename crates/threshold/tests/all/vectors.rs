@@ -24,7 +24,8 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| engine.is_available())
 }
 
-/// Shares that another implementation made, and those that its key shares make here, give its plaintexts.
+/// Shares that another implementation made, and those that its key shares make here, give its
+/// plaintexts.
 #[test]
 fn what_another_implementation_dealt_and_shared_is_combined() {
     let lines: Vec<Vec<&str>> = include_str!("../vectors.txt").lines().map(|line| line.split(' ').collect()).collect();

@@ -1,8 +1,9 @@
 //! An AXI4-Lite manager.
 //!
-//! Writes and reads are queued, or made one at a time. The five channels are streams of their own, each under its own
-//! pressure: an address may come long before its data or after it, and reads go on beside writes. A response that comes before
-//! its address (and data) was taken, or that AXI4-Lite does not have, fails the test.
+//! Writes and reads are queued, or made one at a time. The five channels are streams of their own,
+//! each under its own pressure: an address may come long before its data or after it, and reads go
+//! on beside writes. A response that comes before its address (and data) was taken, or that
+//! AXI4-Lite does not have, fails the test.
 
 use super::{Bench, BusError, Pressure, Response, Sink, Source, Streams};
 
@@ -48,8 +49,8 @@ pub(super) struct Manager {
 }
 
 impl Bench {
-    /// Adds an AXI4-Lite manager: its ports are the prefix and `awvalid` and so on, each with or without `_i` and `_o`; `awprot` and
-    /// `arprot` need not be there.
+    /// Adds an AXI4-Lite manager: its ports are the prefix and `awvalid` and so on, each with or
+    /// without `_i` and `_o`; `awprot` and `arprot` need not be there.
     pub fn axi_lite(&mut self, prefix: &str) -> AxiLite {
         let design = self.model.design();
         let name = |name: &str| design.bus_port(prefix, name).name;
@@ -98,7 +99,8 @@ impl Bench {
         self.managers[bus.index].limit = cycles;
     }
 
-    /// Queues a write with strobes, a bit a byte; its answer will be the next of [`Bench::write_answers`].
+    /// Queues a write with strobes, a bit a byte; its answer will be the next of
+    /// [`Bench::write_answers`].
     pub fn queue_write(&mut self, bus: AxiLite, address: u64, value: u64, strobes: u64) {
         self.managers[bus.index].queued_writes += 1;
         self.push_address(bus.write_address, address);
@@ -130,7 +132,8 @@ impl Bench {
     /// Writes all bytes of a word and steps until the answer, to everything queued before it too.
     ///
     /// # Errors
-    /// [`BusError::Refused`]; [`BusError::Silent`], after which the write is still on the bus until the bench is reset.
+    /// [`BusError::Refused`]; [`BusError::Silent`], after which the write is still on the bus until
+    /// the bench is reset.
     pub fn write(&mut self, bus: AxiLite, address: u64, value: u64) -> Result<(), BusError> {
         let strobes = self.managers[bus.index].strobes;
         self.queue_write(bus, address, value, strobes);

@@ -1,14 +1,17 @@
 //! A memory that the design reaches as an AXI4 manager.
 //!
-//! Bursts INCR of 1 to 256 beats and WRAP of 2, 4, 8 and 16 are carried out in the order of their addresses, narrow and unaligned
-//! ones too; FIXED, which is for FIFOs, fails the test. So does what a manager must not do: a burst over a 4 KiB boundary, a wrapping burst of
-//! another length or unaligned, beats wider than the bus, `wlast` too early or too late, strobes outside of the bytes of a beat. Data may
-//! come before its address. Reads and writes do not wait for each other.
+//! Bursts INCR of 1 to 256 beats and WRAP of 2, 4, 8 and 16 are carried out in the order of their
+//! addresses, narrow and unaligned ones too; FIXED, which is for FIFOs, fails the test. So does
+//! what a manager must not do: a burst over a 4 KiB boundary, a wrapping burst of another length or
+//! unaligned, beats wider than the bus, `wlast` too early or too late, strobes outside of the bytes
+//! of a beat. Data may come before its address. Reads and writes do not wait for each other.
 //!
-//! Errors come by address ([`Bench::set_memory_fault`]) or at random ([`MemorySettings::failing`]); beyond the memory there is DECERR. What is
-//! read beside an error is random, and what is written is not written.
+//! Errors come by address ([`Bench::set_memory_fault`]) or at random ([`MemorySettings::failing`]);
+//! beyond the memory there is DECERR. What is read beside an error is random, and what is written
+//! is not written.
 //!
-//! With [`Rows`] it takes as long as memory with banks, rows and refreshes; with [`Lie`] it breaks the protocol.
+//! With [`Rows`] it takes as long as memory with banks, rows and refreshes; with [`Lie`] it breaks
+//! the protocol.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -34,7 +37,8 @@ pub struct AxiMemory {
 /// How a memory behaves. Random stalls come from the pressures of its channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemorySettings {
-    /// Cycles from a read's address to its first beat, and from a write's last beat to its response, at least; 1 or more.
+    /// Cycles from a read's address to its first beat, and from a write's last beat to its
+    /// response, at least; 1 or more.
     pub latency: u64,
     /// Cycles from a beat to the next, in each direction, at least; 1 or more.
     pub interval: u64,
@@ -53,8 +57,8 @@ impl Default for MemorySettings {
     }
 }
 
-/// What dynamic memory takes its time for, in cycles of the bus. Rows are spread over banks in turns, so that a bank opens its next row while
-/// others are read.
+/// What dynamic memory takes its time for, in cycles of the bus. Rows are spread over banks in
+/// turns, so that a bank opens its next row while others are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// Bytes of a row.
@@ -70,11 +74,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// DDR4-2400 behind a controller, seen from a bus of 200 MHz: 16 banks of rows of 8 KiB, 32 ns from a row to another of its bank, and
-    /// every 7.8 us a refresh of 350 ns.
+    /// DDR4-2400 behind a controller, seen from a bus of 200 MHz: 16 banks of rows of 8 KiB, 32 ns
+    /// from a row to another of its bank, and every 7.8 us a refresh of 350 ns.
     pub const DDR4: Self = Self { bytes: 8192, banks: 16, miss: 7, refresh_every: 1560, refresh: 70 };
 
-    /// The part of the time in which nothing is refreshed: the most of its bandwidth that a memory gives.
+    /// The part of the time in which nothing is refreshed: the most of its bandwidth that a memory
+    /// gives.
     pub fn bandwidth(&self) -> f64 {
         1.0 - self.refresh as f64 / self.refresh_every as f64
     }
@@ -106,7 +111,8 @@ pub enum Lie {
     WrongId,
 }
 
-/// What a memory has done. Bytes are those that were really moved: strobed ones, and none beside an error.
+/// What a memory has done. Bytes are those that were really moved: strobed ones, and none beside an
+/// error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
     /// Bursts read, whole ones.
@@ -192,8 +198,9 @@ impl Burst {
 }
 
 impl Bench {
-    /// Adds a memory of so many bytes, zeros, from an address on. The ports are the prefix and `awvalid` and so on, each with or without
-    /// `_i` and `_o`; the ids, and `lock`, `cache`, `prot`, `qos` and `region`, need not be there.
+    /// Adds a memory of so many bytes, zeros, from an address on. The ports are the prefix and
+    /// `awvalid` and so on, each with or without `_i` and `_o`; the ids, and `lock`, `cache`,
+    /// `prot`, `qos` and `region`, need not be there.
     ///
     /// # Panics
     /// If a setting is 0 that must not be.

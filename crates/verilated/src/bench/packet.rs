@@ -1,7 +1,8 @@
-//! AXI4-Stream: bytes in packets, `tlast` on the last beat of each, the least significant byte first.
+//! AXI4-Stream: bytes in packets, `tlast` on the last beat of each, the least significant byte
+//! first.
 //!
-//! `tkeep`, where the design has it, is all ones but on the last beat of a packet that does not end with the beat: there it marks
-//! the bytes that count, from the lowest on without a gap.
+//! `tkeep`, where the design has it, is all ones but on the last beat of a packet that does not end
+//! with the beat: there it marks the bytes that count, from the lowest on without a gap.
 
 use super::{Bench, Sink, Source, Streams};
 use crate::model::Model;
@@ -48,8 +49,8 @@ pub(super) struct PacketState {
 }
 
 impl Bench {
-    /// Adds a stream of packets into the model: its ports are the prefix and `tvalid`, `tready`, `tdata`, `tlast`, and `tkeep` if it is
-    /// there, each with or without `_i` and `_o`.
+    /// Adds a stream of packets into the model: its ports are the prefix and `tvalid`, `tready`,
+    /// `tdata`, `tlast`, and `tkeep` if it is there, each with or without `_i` and `_o`.
     pub fn packet_source(&mut self, prefix: &str) -> PacketSource {
         let names = Names::new(&self.model, prefix);
         let mut fields = vec![&names.data[..], &names.last];
@@ -58,7 +59,8 @@ impl Bench {
         PacketSource { source, beat: names.beat, keep: names.keep.is_some() }
     }
 
-    /// Adds a stream of packets out of the model, of at most so many beats each. The ports are named as those of a source.
+    /// Adds a stream of packets out of the model, of at most so many beats each. The ports are
+    /// named as those of a source.
     pub fn packet_sink(&mut self, prefix: &str, longest: usize) -> PacketSink {
         let names = Names::new(&self.model, prefix);
         let mut fields = vec![&names.data[..], &names.last];

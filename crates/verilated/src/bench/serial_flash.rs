@@ -14,7 +14,8 @@ enum Work {
     Erase { base: usize },
 }
 
-/// A serial NOR flash memory: what a chip does with its four wires (mode 0; reading, status, programs of a page, erasures of a sector), and what is left when its power fails.
+/// A serial NOR flash memory: what a chip does with its four wires (mode 0; reading, status,
+/// programs of a page, erasures of a sector), and what is left when its power fails.
 #[derive(Debug)]
 pub struct SerialFlash {
     /// Its bytes: all ones where it is erased.

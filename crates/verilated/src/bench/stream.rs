@@ -12,8 +12,9 @@ pub enum Pressure {
     None,
     /// In so many of 256 cycles, at random.
     Random(u8),
-    /// Only after the other side: what the model offers is taken in the cycle after the one in which it was first seen, so that a
-    /// model that waits for ready before it is valid hangs. A source offers in every cycle, since it must not wait for ready.
+    /// Only after the other side: what the model offers is taken in the cycle after the one in
+    /// which it was first seen, so that a model that waits for ready before it is valid hangs. A
+    /// source offers in every cycle, since it must not wait for ready.
     AfterValid,
     /// In no cycle.
     Stalled,

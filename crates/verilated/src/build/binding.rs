@@ -1,4 +1,5 @@
-//! What is generated around a model: its ports, the C functions that reach them, and its constant in Rust.
+//! What is generated around a model: its ports, the C functions that reach them, and its constant
+//! in Rust.
 
 use super::{Design, coverage};
 

@@ -1,4 +1,6 @@
-"""Synthesis by a script, for FuseSoC: `flow: synth`, with this folder's grandparent on PYTHONPATH."""
+"""Synthesis by a script, for FuseSoC: `flow: synth`, with this folder's grandparent on
+PYTHONPATH.
+"""
 
 from typing import ClassVar
 

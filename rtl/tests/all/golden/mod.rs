@@ -37,7 +37,8 @@ pub struct Core {
     pub results: &'static [&'static str],
 }
 
-/// What went through a core: for each item the cycle of its operands, that of its results, and the results.
+/// What went through a core: for each item the cycle of its operands, that of its results, and the
+/// results.
 pub struct Passage {
     pub taken: u64,
     pub given: u64,
@@ -78,7 +79,8 @@ impl Core {
             .collect()
     }
 
-    /// Sends items at full speed, checks latency and the interval between items, and gives the results.
+    /// Sends items at full speed, checks latency and the interval between items, and gives the
+    /// results.
     pub fn timed(
         &self,
         constants: &[(&str, &Integer)],
@@ -160,7 +162,8 @@ impl Montgomery {
         corners.into_iter().chain((0..count).map(|_| below(random, &bound))).collect()
     }
 
-    /// The bits of an operand's words, lowest first: as many words to `d + 2` digits as are needed, cut as evenly as bits allow.
+    /// The bits of an operand's words, lowest first: as many words to `d + 2` digits as are needed,
+    /// cut as evenly as bits allow.
     fn word_bits(&self) -> Vec<u32> {
         let span = self.w * (self.d + 2);
         let period = span.div_ceil(self.v);

@@ -1,7 +1,9 @@
-//! Inputs beside the streams, such as moduli and amounts, that a header asks to be stable only while something is inside: at every other time they change in every cycle, and
-//! no answer may depend on it.
+//! Inputs beside the streams, such as moduli and amounts, that a header asks to be stable only
+//! while something is inside: at every other time they change in every cycle, and no answer may
+//! depend on it.
 //!
-//! What a module in long use gives is compared with what one gives that has just been reset and whose inputs never change. That the latter is right, other tests show.
+//! What a module in long use gives is compared with what one gives that has just been reset and
+//! whose inputs never change. That the latter is right, other tests show.
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
@@ -24,7 +26,8 @@ pub struct Module<'a> {
     pub last: Option<usize>,
 }
 
-/// What a module is asked for: the values of the inputs beside, the items of each stream, and how many answers there are.
+/// What a module is asked for: the values of the inputs beside, the items of each stream, and how
+/// many answers there are.
 pub struct Operation {
     pub beside: Vec<Integer>,
     pub items: Vec<Vec<Vec<Integer>>>,
@@ -63,7 +66,8 @@ impl<'a> Device<'a> {
         }
     }
 
-    /// What is given, from the cycle in which the first item may be taken to the one in which the last answer is.
+    /// What is given, from the cycle in which the first item may be taken to the one in which the
+    /// last answer is.
     fn answers(&mut self, operation: &Operation, pressure: Pressure) -> Vec<Vec<Vec<u64>>> {
         for (name, value) in self.module.beside.iter().zip(&operation.beside) {
             self.bench.model.set_limbs(name, &limbs(value));
@@ -94,9 +98,11 @@ impl<'a> Device<'a> {
 }
 
 impl Module<'_> {
-    /// Carries out so many operations, one after the other, with any number of idle cycles between them, none among them.
+    /// Carries out so many operations, one after the other, with any number of idle cycles between
+    /// them, none among them.
     ///
-    /// `lasting` says that what goes into the module first belongs to what is beside it until the next reset, which then comes before every operation.
+    /// `lasting` says that what goes into the module first belongs to what is beside it until the
+    /// next reset, which then comes before every operation.
     pub fn check(&self, rounds: usize, lasting: bool, mut operation: impl FnMut(&mut Random) -> Operation) {
         let mut random = Random::new(11);
         let mut used = Device::new(self, 1);

@@ -1,4 +1,5 @@
-//! Pipelines without streams: modules that take an item in every cycle with `en_i` and give its result a fixed number of such cycles later.
+//! Pipelines without streams: modules that take an item in every cycle with `en_i` and give its
+//! result a fixed number of such cycles later.
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::Random;
@@ -15,7 +16,8 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// What comes out for each item, read exactly the latency after it went in. `held` of 256 cycles are without `en_i`, if there is one; noise stands at the inputs then.
+    /// What comes out for each item, read exactly the latency after it went in. `held` of 256
+    /// cycles are without `en_i`, if there is one; noise stands at the inputs then.
     pub fn pass(&self, items: &[Vec<Integer>], held: u64) -> Vec<Vec<Integer>> {
         let holds = self.design.port("en_i").is_some();
         let (mut model, mut random) = (self.design.model(), Random::new(held + 1));

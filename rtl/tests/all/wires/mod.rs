@@ -146,7 +146,8 @@ impl End {
         &self.received
     }
 
-    /// One cycle: what happened in it is taken in. A message counts when its last word came; it is known by itself, as records are by their identifiers.
+    /// One cycle: what happened in it is taken in. A message counts when its last word came; it is
+    /// known by itself, as records are by their identifiers.
     pub fn step(&mut self) {
         let (mut delivered, mut fault) = (false, None);
         self.bench.step_watching(|model| {
@@ -235,7 +236,8 @@ impl Pair {
         };
         let mut tags = [0x1000, 0x2001].into_iter();
         let ends = designs.map(|design| End::new(Bench::new(design.model(), seed), tags.next().unwrap(), wires));
-        // The clock and the selection of the interface are wrong a tenth as often as the data: each of their errors spoils several bytes.
+        // The clock and the selection of the interface are wrong a tenth as often as the data: each
+        // of their errors spoils several bytes.
         let noise = |at: u64| {
             let rate = if at > 2 { rate / 10.0 } else { rate };
             Noise { random: Random::new(seed ^ (at << 32)), rate, period, turned: false }

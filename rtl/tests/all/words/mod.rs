@@ -1,4 +1,5 @@
-//! A memory of words behind the encryptor's ports, that answers when it likes, and steps and commands as the hardware takes them.
+//! A memory of words behind the encryptor's ports, that answers when it likes, and steps and
+//! commands as the hardware takes them.
 
 use hearith_verilated::Design;
 use hearith_verilated::bench::{Bench, Pressure, Random, Sink, Source};
@@ -6,7 +7,8 @@ use rug::Integer;
 use rug::integer::Order;
 use std::collections::VecDeque;
 
-/// How a memory answers: after so many cycles, and how often it takes what is asked or has what was asked for.
+/// How a memory answers: after so many cycles, and how often it takes what is asked or has what was
+/// asked for.
 #[derive(Clone, Copy)]
 pub struct Manner {
     pub delay: u64,
@@ -32,7 +34,8 @@ struct Request {
     row: u64,
 }
 
-/// Words behind a design's ports; and the stream of a seed, which is any function of an element's index and of a word's place.
+/// Words behind a design's ports; and the stream of a seed, which is any function of an element's
+/// index and of a word's place.
 pub struct Words {
     width: u32,
     pub words: Vec<u64>,
@@ -276,9 +279,11 @@ impl Unit {
         self.bench.cycle() - start
     }
 
-    /// Carries out a step; the cycles from the one that starts it to the one that ends it, both included.
+    /// Carries out a step; the cycles from the one that starts it to the one that ends it, both
+    /// included.
     ///
-    /// Before it the step's wires change in every cycle, as they may while nothing is under way, and nothing follows from it.
+    /// Before it the step's wires change in every cycle, as they may while nothing is under way,
+    /// and nothing follows from it.
     pub fn carry_out(&mut self, step: &Step, limit: u64) -> u64 {
         let (width, moved) = (self.bench.model.width("step_i") as usize, (self.memory.read, self.memory.written));
         for _ in 0..[0, 1, 5][self.random.below(3) as usize] {

@@ -1,4 +1,5 @@
-//! Products, squares and Montgomery reductions of four numbers at a time, in blocks of up to six limbs held in registers.
+//! Products, squares and Montgomery reductions of four numbers at a time, in blocks of up to six
+//! limbs held in registers.
 
 // Unrolled loops add zero to an index, or compare it with itself, now and then.
 #![allow(clippy::identity_op, clippy::eq_op, clippy::erasing_op)]
@@ -10,11 +11,12 @@ use std::arch::x86_64::{
     _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_srli_epi64, _mm256_store_si256, _mm256_sub_epi64,
 };
 
-/// Limbs of a block: six multiplicand limbs, the seven columns that two multiplier limbs touch, and room for products fill the
-/// sixteen registers.
+/// Limbs of a block: six multiplicand limbs, the seven columns that two multiplier limbs touch, and
+/// room for products fill the sixteen registers.
 const BLOCK: usize = 6;
 
-/// Products of two limbs that a column may hold, with room left for what a carry and the first words of a column add.
+/// Products of two limbs that a column may hold, with room left for what a carry and the first
+/// words of a column add.
 const ROOM: usize = 250;
 
 #[target_feature(enable = "avx2")]
@@ -46,7 +48,8 @@ fn ones() -> __m256i {
     _mm256_set1_epi64x(MASK as i64)
 }
 
-/// One digit of `y`, the one at `$j`, meets the block: it completes the column `$j` of `sums`, and a further one comes in.
+/// One digit of `y`, the one at `$j`, meets the block: it completes the column `$j` of `sums`, and
+/// a further one comes in.
 macro_rules! slide {
     ($size:ident, $j:literal, $t:ident, $sums:ident, $limbs:ident, $digits:ident) => {
         let digit = get(&$digits[$j]);
@@ -60,7 +63,8 @@ macro_rules! slide {
     };
 }
 
-/// Calls a function generic over the limbs of a block for each block of `$k` limbs, the first limb of a block being `$at`.
+/// Calls a function generic over the limbs of a block for each block of `$k` limbs, the first limb
+/// of a block being `$at`.
 macro_rules! for_blocks {
     ($k:expr, $at:ident, $size:ident => $call:expr) => {
         let mut $at = 0;
@@ -86,7 +90,8 @@ macro_rules! for_blocks {
     };
 }
 
-/// The columns of a sum of products of numbers of `k` limbs, `2 k` of them, and how many products any of them holds at most.
+/// The columns of a sum of products of numbers of `k` limbs, `2 k` of them, and how many products
+/// any of them holds at most.
 pub(super) struct Columns<'a> {
     columns: &'a mut [Quad],
     held: usize,
@@ -104,7 +109,8 @@ impl<'a> Columns<'a> {
         Columns { columns, held: 0 }
     }
 
-    /// Makes room for `more` products in every column from `from` on: carries them if there is none.
+    /// Makes room for `more` products in every column from `from` on: carries them if there is
+    /// none.
     ///
     /// Proved: `make_room_correct` in formal/coq/avx2.v.
     #[target_feature(enable = "avx2")]
@@ -139,7 +145,8 @@ impl<'a> Columns<'a> {
         });
     }
 
-    /// Adds what of `a b` reaches column `from` or lies above it; the columns below are undefined then.
+    /// Adds what of `a b` reaches column `from` or lies above it; the columns below are undefined
+    /// then.
     #[target_feature(enable = "avx2")]
     pub(super) fn multiply_from(&mut self, a: &[Quad], b: &[Quad], from: usize) {
         for_blocks!(a.len(), at, SIZE => {
@@ -160,7 +167,8 @@ impl<'a> Columns<'a> {
         });
     }
 
-    /// Adds `a^2`, and leaves twice the limbs of `a` in `twice`, not carried: limb `i` meets itself and twice what lies above it.
+    /// Adds `a^2`, and leaves twice the limbs of `a` in `twice`, not carried: limb `i` meets itself
+    /// and twice what lies above it.
     ///
     /// Proved: `factors_fit` in formal/coq/avx2.v.
     #[target_feature(enable = "avx2")]
@@ -183,7 +191,8 @@ fn block<const SIZE: usize>(words: &[Quad], at: usize) -> &[Quad; SIZE] {
     words[at..].first_chunk().expect("a whole block")
 }
 
-/// Carries each column into the next one, once and all at the same time: what remains is below 2^36 + 2^28.
+/// Carries each column into the next one, once and all at the same time: what remains is below
+/// 2^36 + 2^28.
 ///
 /// Proved: `carry_once_fits` in formal/coq/avx2.v.
 #[target_feature(enable = "avx2")]
@@ -256,14 +265,16 @@ fn triangle<const SIZE: usize>(t: &mut [Quad], x: &[Quad; SIZE], twice: &[Quad; 
     });
 }
 
-/// A Montgomery reduction, one digit after another: from the column that is next its digit, and the carry of that column.
+/// A Montgomery reduction, one digit after another: from the column that is next its digit, and the
+/// carry of that column.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn digit_of(column: __m256i, neg_inverse: __m256i) -> __m256i {
     _mm256_and_si256(_mm256_mul_epu32(column, neg_inverse), ones())
 }
 
-/// Adds the digit's products with the block of the modulus to the columns from `j` on and carries column `j` into the next.
+/// Adds the digit's products with the block of the modulus to the columns from `j` on and carries
+/// column `j` into the next.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn absorb<const SIZE: usize>(sums: &mut [__m256i; 2 * BLOCK], j: usize, digit: __m256i, m: &[Quad; SIZE]) {
@@ -276,7 +287,8 @@ fn absorb<const SIZE: usize>(sums: &mut [__m256i; 2 * BLOCK], j: usize, digit: _
     });
 }
 
-/// Reduces the lowest columns of `t` in the lowest limbs of `m`, a block of them, and gives the digits.
+/// Reduces the lowest columns of `t` in the lowest limbs of `m`, a block of them, and gives the
+/// digits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn reduce_block<const SIZE: usize>(t: &mut [Quad], m: &[Quad; SIZE], neg_inverse: __m256i) -> [Quad; SIZE] {
@@ -302,8 +314,8 @@ fn reduce_block<const SIZE: usize>(t: &mut [Quad], m: &[Quad; SIZE], neg_inverse
     digits
 }
 
-/// Two such reductions side by side, the columns of `u` taking the complements of the digits of `t`: the digits of one fill the
-/// waiting for those of the other.
+/// Two such reductions side by side, the columns of `u` taking the complements of the digits of
+/// `t`: the digits of one fill the waiting for those of the other.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn reduce_block_pair<const SIZE: usize>(
@@ -340,7 +352,8 @@ fn reduce_block_pair<const SIZE: usize>(
     digits
 }
 
-/// Montgomery reduction: leaves the reduced number's columns, not yet normalised, in the upper half.
+/// Montgomery reduction: leaves the reduced number's columns, not yet normalised, in the upper
+/// half.
 #[target_feature(enable = "avx2")]
 pub(super) fn reduce(t: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     let inverse = get(&neg_inverse);
@@ -352,8 +365,8 @@ pub(super) fn reduce(t: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     });
 }
 
-/// Montgomery reductions of `t`, and of `u + R - 1 - Q` with the quotient `Q` of the first, side by side: leaves the reduced numbers'
-/// columns, not yet normalised, in the upper halves.
+/// Montgomery reductions of `t`, and of `u + R - 1 - Q` with the quotient `Q` of the first, side by
+/// side: leaves the reduced numbers' columns, not yet normalised, in the upper halves.
 #[target_feature(enable = "avx2")]
 pub(super) fn reduce_pair(t: &mut Columns<'_>, u: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     let inverse = get(&neg_inverse);
@@ -434,8 +447,8 @@ pub(super) fn reduce_once(a: &mut [Quad], m: &[Quad]) -> Quad {
     subtracted
 }
 
-/// What the `2 k` columns of the high part of a dual product start from: `R (m - 1) + 1`, which with `R - 1 - Q` makes `R m - Q`.
-/// `m` is odd.
+/// What the `2 k` columns of the high part of a dual product start from: `R (m - 1) + 1`, which
+/// with `R - 1 - Q` makes `R m - Q`. `m` is odd.
 pub(super) fn start_high(m: &[Quad]) -> Vec<Quad> {
     let mut start = vec![Quad::default(); m.len()];
     start[0] = Quad([1; 4]);

@@ -6,7 +6,8 @@ use std::arch::x86_64::{
     _mm256_srl_epi64, _mm256_store_si256,
 };
 
-/// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's end, and in lanes without a row.
+/// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's
+/// end, and in lanes without a row.
 pub(super) fn load(words: &mut [Quad], rows: &[&[u64]], start: usize) {
     for lane in 0..4 {
         let row = rows.get(lane).copied().unwrap_or(&[]);

@@ -25,7 +25,8 @@ pub(super) fn select(out: &mut [Quad], table: &[Quad], index: &Quad) {
     }
 }
 
-/// The first `COUNT` words of each lane's entry, kept in registers while every entry of the table, one every `width` words, goes by.
+/// The first `COUNT` words of each lane's entry, kept in registers while every entry of the table,
+/// one every `width` words, goes by.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn select_words<const COUNT: usize>(out: &mut [Quad], table: &[Quad], width: usize, index: &Quad) {
@@ -44,13 +45,15 @@ fn select_words<const COUNT: usize>(out: &mut [Quad], table: &[Quad], width: usi
     }
 }
 
-/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at `SHARED_ENTRIES j + e`. A permutation of one register
-/// picks among eight entries for all lanes at once; masks then choose among the eight eights.
+/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at
+/// `SHARED_ENTRIES j + e`. A permutation of one register picks among eight entries for all lanes at
+/// once; masks then choose among the eight eights.
 #[target_feature(enable = "avx2")]
 pub(super) fn select_shared(out: &mut [Quad], table: &[u64], index: &Quad) {
     const { assert!(SHARED_ENTRIES == 64) };
     let index = get(index);
-    // Entries stand in a register in the order 0 1 4 5 2 3 6 7: the middle two bits of their places are exchanged.
+    // Entries stand in a register in the order 0 1 4 5 2 3 6 7: the middle two bits of their places
+    // are exchanged.
     let bits = |bit: i64| _mm256_and_si256(index, _mm256_set1_epi64x(bit));
     let (second, third) = (_mm256_slli_epi64::<1>(bits(2)), _mm256_srli_epi64::<1>(bits(4)));
     let place = _mm256_or_si256(bits(1), _mm256_or_si256(second, third));

@@ -1,16 +1,20 @@
-//! The vector kernel for few numbers: the limbs of one number across the lanes of AVX-512 registers.
+//! The vector kernel for few numbers: the limbs of one number across the lanes of AVX-512
+//! registers.
 //!
-//! Eight numbers side by side fill the lanes of [`Ifma`](super::Ifma) and take no longer than one. One number alone has its limbs
-//! side by side here: a digit of one factor meets eight limbs of the other at a time, as in the exponentiations of \[GK12\] and
-//! of the RSA code of OpenSSL. Limbs, `R`, constants and bounds are those of `Ifma`, so that whatever was prepared for it serves
-//! here; [`few`] says when this kernel is the faster one.
+//! Eight numbers side by side fill the lanes of [`Ifma`](super::Ifma) and take no longer than one.
+//! One number alone has its limbs side by side here: a digit of one factor meets eight limbs of the
+//! other at a time, as in the exponentiations of \[GK12\] and of the RSA code of OpenSSL. Limbs,
+//! `R`, constants and bounds are those of `Ifma`, so that whatever was prepared for it serves here;
+//! [`few`] says when this kernel is the faster one.
 //!
-//! A product and its Montgomery reduction go together, digit by digit from below (\[KAK96\]'s CIOS). A digit of the quotient waits
-//! for the one before: for a broadcast, two products, a shift of lanes and two additions, some sixteen cycles. What a product adds
-//! without regard to the quotient is added up meanwhile, and the two halves of a dual product, each with its own quotient, fill
-//! each other's waiting.
+//! A product and its Montgomery reduction go together, digit by digit from below (\[KAK96\]'s
+//! CIOS). A digit of the quotient waits for the one before: for a broadcast, two products, a shift
+//! of lanes and two additions, some sixteen cycles. What a product adds without regard to the
+//! quotient is added up meanwhile, and the two halves of a dual product, each with its own
+//! quotient, fill each other's waiting.
 
-// Registers are named by their places in arrays, here as in `blocks`: closures would hide the instructions from the compiler.
+// Registers are named by their places in arrays, here as in `blocks`: closures would hide the
+// instructions from the compiler.
 #![allow(clippy::needless_range_loop)]
 
 use super::{MASK, RADIX, tables};
@@ -23,12 +27,13 @@ use std::arch::x86_64::{
     _mm512_slli_epi64, _mm512_srli_epi64,
 };
 
-/// Most rows that are done sooner one after the other here than side by side: a product here takes about a fifth of the time that
-/// eight take there.
+/// Most rows that are done sooner one after the other here than side by side: a product here takes
+/// about a fifth of the time that eight take there.
 const FEW: usize = 4;
 
-/// Whether so many rows of `k` limbs are done sooner here than by [`Ifma`](super::Ifma). The sums of more than fifteen registers no
-/// longer stay in registers, and a product takes half of the time that eight take there.
+/// Whether so many rows of `k` limbs are done sooner here than by [`Ifma`](super::Ifma). The sums
+/// of more than fifteen registers no longer stay in registers, and a product takes half of the time
+/// that eight take there.
 pub(crate) fn few(k: usize, rows: usize) -> bool {
     match k.div_ceil(8) {
         ..=15 => rows <= FEW,
@@ -147,7 +152,8 @@ impl Kernel for Across {
     }
 }
 
-/// `a = a + b` for limbs below 2^52, the sum's too; what leaves the last limb is dropped: by the bounds, nothing.
+/// `a = a + b` for limbs below 2^52, the sum's too; what leaves the last limb is dropped: by the
+/// bounds, nothing.
 fn add(a: &mut [u64], b: impl Iterator<Item = u64>) {
     let mut carry = 0;
     for (limb, more) in a.iter_mut().zip(b.chain(std::iter::repeat(0))) {
@@ -267,8 +273,8 @@ impl<const V: usize> Modulus<V> {
         _mm512_madd52lo_epu64(_mm512_setzero_si512(), lowest, self.inverse)
     }
 
-    /// Adds `digit m`, drops the lowest column with its carry in the next, and adds `pending` to what is left. The lowest column
-    /// may be negative.
+    /// Adds `digit m`, drops the lowest column with its carry in the next, and adds `pending` to
+    /// what is left. The lowest column may be negative.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn reduce(&self, columns: &mut Limbs<V>, digit: __m512i, mut pending: Limbs<V>) {
@@ -281,10 +287,12 @@ impl<const V: usize> Modulus<V> {
     }
 }
 
-/// Carries columns, none of them negative, up into limbs. What leaves the last limb is dropped: by the bounds, nothing.
+/// Carries columns, none of them negative, up into limbs. What leaves the last limb is dropped: by
+/// the bounds, nothing.
 ///
-/// After one step of all carries at once a limb is below `2^52 + 2^12`: it passes at most 1 on, if it is too large or is [`MASK`]
-/// and gets 1. An addition of the lanes' bits does that for all: a carry runs through the ones of `full` as carries do.
+/// After one step of all carries at once a limb is below `2^52 + 2^12`: it passes at most 1 on, if
+/// it is too large or is [`MASK`] and gets 1. An addition of the lanes' bits does that for all: a
+/// carry runs through the ones of `full` as carries do.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn carry_up<const V: usize>(columns: &mut Limbs<V>) {
@@ -331,7 +339,8 @@ impl Bits {
         if v < 16 { (self.0 >> (8 * v)) as u8 } else { (self.1 >> (8 * v - 128)) as u8 }
     }
 
-    /// The limbs that get a carry, where those that are `over` pass one on and these pass on what they get.
+    /// The limbs that get a carry, where those that are `over` pass one on and these pass on what
+    /// they get.
     #[inline]
     fn carries(self, over: Bits) -> Bits {
         let (low, carry) = self.0.overflowing_add(over.0 << 1);
@@ -376,11 +385,12 @@ fn product<const V: usize>(m: &Lanes<Across>, out: &mut [u64], a: &[u64], b: &[u
     write(&mut out[..m.k], &t);
 }
 
-/// `out = a b / R mod m^2` for dual residues, `b` in its two halves, or `out = a^2 / R mod m^2`, for which `b_low` is the low half of
-/// `a` and there is no `b_high`.
+/// `out = a b / R mod m^2` for dual residues, `b` in its two halves, or `out = a^2 / R mod m^2`,
+/// for which `b_low` is the low half of `a` and there is no `b_high`.
 ///
-/// The digits of the first quotient are subtracted from the columns of the high part one by one. The `R m` that keeps it from
-/// becoming negative is added where it stands then: as `m`, at the end.
+/// The digits of the first quotient are subtracted from the columns of the high part one by one.
+/// The `R m` that keeps it from becoming negative is added where it stands then: as `m`, at the
+/// end.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn dual_product<const V: usize, const SQUARE: bool>(
     m: &Lanes<Across>,

@@ -1,4 +1,5 @@
-//! Products, squares and Montgomery reductions of eight numbers at a time, in blocks of ten limbs held in registers.
+//! Products, squares and Montgomery reductions of eight numbers at a time, in blocks of ten limbs
+//! held in registers.
 
 // Unrolled loops add zero to an index, or compare it with itself, now and then.
 #![allow(clippy::identity_op, clippy::eq_op, clippy::erasing_op)]
@@ -11,12 +12,14 @@ use std::arch::x86_64::{
     _mm512_store_si512, _mm512_sub_epi64,
 };
 
-/// Limbs of a block: ten multiplicand limbs and the fifteen columns that five multiplier limbs touch fill 26 of the 32
-/// registers, and a column is touched twice in a row of twenty products, as often as the latency of four cycles allows.
+/// Limbs of a block: ten multiplicand limbs and the fifteen columns that five multiplier limbs
+/// touch fill 26 of the 32 registers, and a column is touched twice in a row of twenty products, as
+/// often as the latency of four cycles allows.
 pub(super) const BLOCK: usize = 10;
 /// Multiplier limbs taken in one unrolled step.
 const STEP: usize = 5;
-/// Limbs of the modulus that a reduction's digits meet at once: 30 products hide the nine cycles between two digits.
+/// Limbs of the modulus that a reduction's digits meet at once: 30 products hide the nine cycles
+/// between two digits.
 const WIDE: usize = BLOCK + STEP;
 
 /// The limbs of one block.
@@ -60,8 +63,9 @@ fn high(sum: __m512i, x: __m512i, y: __m512i) -> __m512i {
     _mm512_madd52hi_epu64(sum, x, y)
 }
 
-/// Keeps the compiler from moving products past this point: without it, it brings all products of one column together,
-/// and each then waits four cycles for the one before. The empty instruction sequence only says that it needs the sums.
+/// Keeps the compiler from moving products past this point: without it, it brings all products of
+/// one column together, and each then waits four cycles for the one before. The empty instruction
+/// sequence only says that it needs the sums.
 macro_rules! row_ends {
     ($sums:ident, $($index:literal)*) => {
         // SAFETY: nothing is executed.
@@ -75,8 +79,9 @@ macro_rules! row_ends {
     };
 }
 
-/// `t = t + x y` for one block `x` and a multiple of five limbs `y`; `t` has ten columns more than `y` has limbs, of
-/// which those from `valid` on, a multiple of five, hold nothing yet: they start as `start` says.
+/// `t = t + x y` for one block `x` and a multiple of five limbs `y`; `t` has ten columns more than
+/// `y` has limbs, of which those from `valid` on, a multiple of five, hold nothing yet: they start
+/// as `start` says.
 ///
 /// The block's last limb meets `nearest` instead of the first limb of `y`: see [`square`].
 ///
@@ -136,7 +141,8 @@ pub(super) fn multiply_add(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
     }
 }
 
-/// `t = t + a b` in `2 k` columns, complete from column `from` on: products of limbs that lie wholly below are left out, block by block.
+/// `t = t + a b` in `2 k` columns, complete from column `from` on: products of limbs that lie
+/// wholly below are left out, block by block.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply_from(t: &mut [Octet], a: &[Octet], b: &[Octet], from: usize) {
     let columns = t.len();
@@ -159,8 +165,9 @@ pub(super) fn multiply_below(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
 
 /// `t = start + a^2` in `2 k` columns, and the limbs of `2 a` in `twice`.
 ///
-/// Limb `i` meets itself and twice what lies above it: the limbs of `2 a`, except that the nearest, `i + 1`, must not
-/// have the carry out of limb `i`. So nothing is left to be doubled in the columns.
+/// Limb `i` meets itself and twice what lies above it: the limbs of `2 a`, except that the nearest,
+/// `i + 1`, must not have the carry out of limb `i`. So nothing is left to be doubled in the
+/// columns.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn square(t: &mut [Octet], twice: &mut [Octet], a: &[Octet], start: &[Octet]) {
     let (k, columns) = (a.len(), t.len());
@@ -179,8 +186,8 @@ pub(super) fn square(t: &mut [Octet], twice: &mut [Octet], a: &[Octet], start: &
     }
 }
 
-/// `t = start + x^2` for one block in twenty columns, and the limbs of `2 x` in `twice`, with the bit that the limb
-/// `below` carries: the upper half of its product with two.
+/// `t = start + x^2` for one block in twenty columns, and the limbs of `2 x` in `twice`, with the
+/// bit that the limb `below` carries: the upper half of its product with two.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn triangle(t: &mut [Octet], twice: &mut Limbs, x: &Limbs, below: Octet, start: &[Octet]) {
@@ -230,16 +237,18 @@ fn first_digit(column: __m512i, inverse: __m512i) -> __m512i {
     low(inverse, column, inverse)
 }
 
-/// One step of a Montgomery reduction in the lowest `$width` limbs of a modulus at `$m`: adds `$digit m` to the columns
-/// from `$sums[$j]` on and leaves the next digit in `$digit`.
+/// One step of a Montgomery reduction in the lowest `$width` limbs of a modulus at `$m`: adds
+/// `$digit m` to the columns from `$sums[$j]` on and leaves the next digit in `$digit`.
 ///
-/// The column, once its digit is known, is a multiple of 2^52 without adding anything up: its carry is its upper bits,
-/// and one more unless its lower bits are zero. Columns that are to be reduced hold [`MASK`] too much from the start: then
-/// the carry is their upper bits, and the digit, `(column + 1) * inverse`, starts from the inverse. Only the lower 52
-/// bits of a digit count. The next digit follows from the next column after two multiplications side by side,
-/// the carry, and its own multiplication, eleven cycles or more later. The instructions are in the order in which they should start: first what
-/// the next digit waits for. Left to itself the compiler keeps the modulus in registers, where the sums belong, and
-/// brings all products of a column together, each of which then waits for the one before.
+/// The column, once its digit is known, is a multiple of 2^52 without adding anything up: its carry
+/// is its upper bits, and one more unless its lower bits are zero. Columns that are to be reduced
+/// hold [`MASK`] too much from the start: then the carry is their upper bits, and the digit,
+/// `(column + 1) * inverse`, starts from the inverse. Only the lower 52 bits of a digit count. The
+/// next digit follows from the next column after two multiplications side by side, the carry, and
+/// its own multiplication, eleven cycles or more later. The instructions are in the order in which
+/// they should start: first what the next digit waits for. Left to itself the compiler keeps the
+/// modulus in registers, where the sums belong, and brings all products of a column together, each
+/// of which then waits for the one before.
 macro_rules! reduce_row {
     ($width:literal, $j:literal, $sums:ident, $digit:ident, $m:ident, $constants:ident) => {
         let digit = $digit;
@@ -276,8 +285,8 @@ macro_rules! reduce_row {
     };
 }
 
-/// Defines as many such steps as `q` has room for digits; the columns of `t` below become zero in effect and are left as
-/// they are.
+/// Defines as many such steps as `q` has room for digits; the columns of `t` below become zero in
+/// effect and are left as they are.
 macro_rules! reduce_rows {
     ($name:ident, $width:literal, $columns:literal) => {
         #[target_feature(enable = "avx512f,avx512ifma")]
@@ -307,8 +316,9 @@ macro_rules! reduce_rows {
 reduce_rows!(reduce_rows_10, 10, 15);
 reduce_rows!(reduce_rows_15, 15, 20);
 
-/// The products of two digits, `t_digit` and `u_digit`, with a limb of the modulus: their upper halves belong to the
-/// column above the one of their lower halves. Each limb is loaded once for all four: 512-bit loads, too, have two ports.
+/// The products of two digits, `t_digit` and `u_digit`, with a limb of the modulus: their upper
+/// halves belong to the column above the one of their lower halves. Each limb is loaded once for
+/// all four: 512-bit loads, too, have two ports.
 macro_rules! limb_products {
     ($i:literal, $above:literal) => {
         concat!(
@@ -331,10 +341,11 @@ macro_rules! limb_products {
     };
 }
 
-/// One step of two Montgomery reductions by the same modulus in its lowest ten limbs: [`reduce_row`] for the columns of
-/// `t` and of `u` from `$j` on. From each column of `u` the digit of `t` in that column is subtracted before the digit of
-/// `u` follows from it: so the digits of `u` come some eight cycles after those of `t`, and the products of both fill the
-/// waiting. Digits of `t` are cut to 52 bits, since they are subtracted.
+/// One step of two Montgomery reductions by the same modulus in its lowest ten limbs:
+/// [`reduce_row`] for the columns of `t` and of `u` from `$j` on. From each column of `u` the digit
+/// of `t` in that column is subtracted before the digit of `u` follows from it: so the digits of
+/// `u` come some eight cycles after those of `t`, and the products of both fill the waiting. Digits
+/// of `t` are cut to 52 bits, since they are subtracted.
 macro_rules! reduce_row_pair {
     ($j:literal, $t:ident, $u:ident, $digits:ident, $m:ident, $constants:ident) => {
         let digits = $digits;
@@ -391,8 +402,8 @@ macro_rules! reduce_row_pair {
     };
 }
 
-/// Reduces the lowest ten columns of `t`, and of `u` minus the digits of `t`, in the lowest ten limbs of `m`, and leaves
-/// the digits of both, one after the other, in `q`.
+/// Reduces the lowest ten columns of `t`, and of `u` minus the digits of `t`, in the lowest ten
+/// limbs of `m`, and leaves the digits of both, one after the other, in `q`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], constants: &DigitConstants) {
@@ -414,7 +425,8 @@ fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Oct
         set(q_u, J, digits.1);
         reduce_row_pair!(J, t_sums, u_sums, digits, m, at);
     });
-    // No digits follow in this block: the columns above are not complete yet, and the last subtraction is taken back.
+    // No digits follow in this block: the columns above are not complete yet, and the last
+    // subtraction is taken back.
     u_sums[10] = _mm512_add_epi64(u_sums[10], digits.0);
     seq!(I in 10..20 {
         set(t, I, t_sums[I]);
@@ -422,8 +434,8 @@ fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Oct
     });
 }
 
-/// Montgomery reduction of the `2 k` columns `t`: leaves the reduced number's columns, not yet normalised, in the upper
-/// half. `q` is room for ten digits.
+/// Montgomery reduction of the `2 k` columns `t`: leaves the reduced number's columns, not yet
+/// normalised, in the upper half. `q` is room for ten digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
     let (k, q) = (m.len(), &mut q[..BLOCK]);
@@ -437,9 +449,9 @@ pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse:
     }
 }
 
-/// Montgomery reductions of the `2 k` columns `t` and of the `2 k` columns `u` minus the quotient digits of the first,
-/// side by side: leaves the reduced numbers' columns, not yet normalised, in the upper halves. `q` is room for twenty
-/// digits.
+/// Montgomery reductions of the `2 k` columns `t` and of the `2 k` columns `u` minus the quotient
+/// digits of the first, side by side: leaves the reduced numbers' columns, not yet normalised, in
+/// the upper halves. `q` is room for twenty digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn reduce_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
     let (k, q) = (m.len(), &mut q[..2 * BLOCK]);
@@ -453,8 +465,8 @@ pub(super) fn reduce_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: 
     }
 }
 
-/// Carries columns up into limbs. What leaves the last limb is dropped: by the bounds, nothing. The bits above the 52 of
-/// a limb stay: products ignore them.
+/// Carries columns up into limbs. What leaves the last limb is dropped: by the bounds, nothing. The
+/// bits above the 52 of a limb stay: products ignore them.
 #[target_feature(enable = "avx512f")]
 pub(super) fn normalise(out: &mut [Octet], columns: &[Octet]) {
     let mut carry = _mm512_setzero_si512();
@@ -527,7 +539,8 @@ pub(super) fn settle(a: &mut [Octet], more: Octet) {
     }
 }
 
-/// `a = a - m` in the lanes where that is not negative; gives 1 for these lanes, 0 for the others. Limbs are below 2^52.
+/// `a = a - m` in the lanes where that is not negative; gives 1 for these lanes, 0 for the others.
+/// Limbs are below 2^52.
 #[target_feature(enable = "avx512f")]
 pub(super) fn reduce_once(a: &mut [Octet], m: &[Octet]) -> Octet {
     let ones = _mm512_set1_epi64(MASK as i64);
@@ -550,15 +563,17 @@ pub(super) fn reduce_once(a: &mut [Octet], m: &[Octet]) -> Octet {
     subtracted[0]
 }
 
-/// What the `2 k` columns of a product start from: in the `k` that will be reduced, the [`MASK`] that the reduction expects.
+/// What the `2 k` columns of a product start from: in the `k` that will be reduced, the [`MASK`]
+/// that the reduction expects.
 pub(super) fn start_low(k: usize) -> Vec<Octet> {
     let mut start = vec![Octet([MASK; 8]); k];
     start.resize(2 * k, Octet::default());
     start
 }
 
-/// What the `2 k` columns of the high part of a dual product start from: besides that [`MASK`], `R m`, so written that
-/// quotient digits can be subtracted from each column: `R (m - 1) + 1`, and 2^52 - 1 in each of the lower columns. `m` is odd.
+/// What the `2 k` columns of the high part of a dual product start from: besides that [`MASK`],
+/// `R m`, so written that quotient digits can be subtracted from each column: `R (m - 1) + 1`, and
+/// 2^52 - 1 in each of the lower columns. `m` is odd.
 pub(super) fn start_high(m: &[Octet]) -> Vec<Octet> {
     let mut start = vec![Octet([2 * MASK; 8]); m.len()];
     start[0] = Octet([2 * MASK + 1; 8]);

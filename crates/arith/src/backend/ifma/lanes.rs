@@ -7,14 +7,15 @@ use std::arch::x86_64::{
     _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
-/// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's end, and in lanes
-/// without a row.
+/// Cuts row `i` into limbs, from bit `start` on, into lane `i` of `words`; zeros beyond a row's
+/// end, and in lanes without a row.
 ///
-/// Eight limbs of each row are read at a time and transposed; two neighbouring vectors of 64-bit limbs then give up to
-/// two vectors of 52-bit limbs.
+/// Eight limbs of each row are read at a time and transposed; two neighbouring vectors of 64-bit
+/// limbs then give up to two vectors of 52-bit limbs.
 ///
 /// # Safety
-/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is available.
+/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is
+/// available.
 #[target_feature(enable = "avx512f,avx512dq")]
 pub fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
     let mask = _mm512_set1_epi64(MASK as i64);
@@ -41,7 +42,8 @@ pub fn load(words: &mut [Octet], rows: &[&[u64]], start: usize) {
     }
 }
 
-/// Eight limbs of a row, from limb `from` on, with zeros beyond its end; zeros if there is no such row.
+/// Eight limbs of a row, from limb `from` on, with zeros beyond its end; zeros if there is no such
+/// row.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn eight_limbs(rows: &[&[u64]], lane: usize, from: usize) -> __m512i {
@@ -63,7 +65,8 @@ fn read(out: &mut [__m512i], rows: &[&[u64]], from: usize) {
 pub fn prefetch(rows: &[&[u64]]) {
     // A row may begin inside a line, and then ends in one more.
     for limb in rows.iter().flat_map(|row| row.iter().step_by(8).chain(row.last())) {
-        // SAFETY: the instruction is part of every x86-64 CPU, and reads nothing that the program sees.
+        // SAFETY: the instruction is part of every x86-64 CPU, and reads nothing that the program
+        // sees.
         unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *limb).cast()) }
     }
 }
@@ -71,7 +74,8 @@ pub fn prefetch(rows: &[&[u64]]) {
 /// Puts lane `i` of `words`, limbs below 2^52, together to the 64-bit limbs of row `i`.
 ///
 /// # Safety
-/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is available.
+/// The CPU must have AVX-512 F and DQ, as wherever [`Engine::Ifma`](crate::Engine::Ifma) is
+/// available.
 #[target_feature(enable = "avx512f,avx512dq")]
 pub fn store(words: &[Octet], rows: &mut [&mut [u64]]) {
     let limbs = rows.iter().map(|row| row.len()).max().unwrap_or(0);
@@ -108,7 +112,8 @@ fn wide_limb(words: &[Octet], index: usize) -> __m512i {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn transpose(v: [__m512i; 8]) -> [__m512i; 8] {
-    // Elements of neighbouring vectors change places: `even` vectors then hold elements 0, 2, 4, 6 of two, `odd` ones 1, 3, 5, 7.
+    // Elements of neighbouring vectors change places: `even` vectors then hold elements 0, 2, 4, 6
+    // of two, `odd` ones 1, 3, 5, 7.
     let (even01, odd01) = (_mm512_unpacklo_epi64(v[0], v[1]), _mm512_unpackhi_epi64(v[0], v[1]));
     let (even23, odd23) = (_mm512_unpacklo_epi64(v[2], v[3]), _mm512_unpackhi_epi64(v[2], v[3]));
     let (even45, odd45) = (_mm512_unpacklo_epi64(v[4], v[5]), _mm512_unpackhi_epi64(v[4], v[5]));

@@ -21,8 +21,8 @@ pub(super) fn select(out: &mut [Octet], table: &[Octet], index: &Octet) {
     }
 }
 
-/// The first `WORDS` words of each lane's entry, kept in registers while every entry of the table, one every `width`
-/// words, goes by.
+/// The first `WORDS` words of each lane's entry, kept in registers while every entry of the table,
+/// one every `width` words, goes by.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn select_words<const WORDS: usize>(out: &mut [Octet], table: &[Octet], width: usize, index: &Octet) {
@@ -41,8 +41,9 @@ fn select_words<const WORDS: usize>(out: &mut [Octet], table: &[Octet], width: u
     }
 }
 
-/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at `SHARED_ENTRIES j + e`. A permutation of two
-/// registers picks among sixteen entries for all lanes at once; masks then choose among the four sixteens.
+/// Each lane's entry of a table that all lanes share: word `j` of entry `e` at
+/// `SHARED_ENTRIES j + e`. A permutation of two registers picks among sixteen entries for all lanes
+/// at once; masks then choose among the four sixteens.
 #[target_feature(enable = "avx512f")]
 pub(super) fn select_shared(out: &mut [Octet], table: &[u64], index: &Octet) {
     const { assert!(SHARED_ENTRIES == 64) };
@@ -83,7 +84,8 @@ pub(super) fn select_across(out: &mut [u64], table: &[u64], index: u64) {
     }
 }
 
-/// The words of one entry, kept in registers while every entry of the table, one every `width` words, goes by.
+/// The words of one entry, kept in registers while every entry of the table, one every `width`
+/// words, goes by.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn select_registers<const REGISTERS: usize>(out: &mut [u64], table: &[u64], width: usize, index: u64) {
@@ -103,7 +105,8 @@ fn select_registers<const REGISTERS: usize>(out: &mut [u64], table: &[u64], widt
     }
 }
 
-/// The entry of a table of [`SHARED_ENTRIES`], limb after limb, for one number: eight limbs, each in all lanes, are put together.
+/// The entry of a table of [`SHARED_ENTRIES`], limb after limb, for one number: eight limbs, each
+/// in all lanes, are put together.
 #[target_feature(enable = "avx512f")]
 pub(super) fn select_shared_across(out: &mut [u64], table: &[u64], index: u64) {
     let mut one = [Octet::default()];

@@ -32,8 +32,8 @@ const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_hearith"), option_env!("
     (None, None) => panic!("the package has no such program"),
 };
 
-/// The program, with nothing of the caller's environment that changes what it does. A shell starts its background jobs with
-/// SIGINT ignored, and the program would go on ignoring it.
+/// The program, with nothing of the caller's environment that changes what it does. A shell starts
+/// its background jobs with SIGINT ignored, and the program would go on ignoring it.
 pub fn program() -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal=INT", PROGRAM]).env_remove("HEARITH_ENGINE").stdin(Stdio::null());

@@ -61,11 +61,13 @@ impl Drop for Service {
     }
 }
 
-/// Somebody between a service and its clients, who drops what is sent to the board and answers with a receipt of somebody else's.
+/// Somebody between a service and its clients, who drops what is sent to the board and answers with
+/// a receipt of somebody else's.
 pub struct LyingProxy;
 
 impl LyingProxy {
-    /// Starts one before a service, and gives its URL. `shown` is the tracker of the ballot that it shows for every other, if it does.
+    /// Starts one before a service, and gives its URL. `shown` is the tracker of the ballot that it
+    /// shows for every other, if it does.
     pub fn start(service: &str, receipt: String, shown: Option<String>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (url, service) = (format!("http://{}", listener.local_addr().unwrap()), service.to_owned());
@@ -111,11 +113,13 @@ impl LyingProxy {
     }
 }
 
-/// Somebody between a service and its clients, who loses what the service answers to what is sent, or the sending itself.
+/// Somebody between a service and its clients, who loses what the service answers to what is sent,
+/// or the sending itself.
 pub struct LosingProxy;
 
 impl LosingProxy {
-    /// Starts one before a service, and gives its URL. `delivers` says whether what is sent reaches the service.
+    /// Starts one before a service, and gives its URL. `delivers` says whether what is sent reaches
+    /// the service.
     pub fn start(service: &str, delivers: bool) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (url, service) = (format!("http://{}", listener.local_addr().unwrap()), service.to_owned());

@@ -8,14 +8,15 @@ pub fn key(bits: u32) -> PrivateKey {
     PrivateKey::generate(bits, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
 }
 
-/// Expects an error of exactly this kind. Kinds hold causes, which cannot be compared but by their text.
+/// Expects an error of exactly this kind. Kinds hold causes, which cannot be compared but by their
+/// text.
 #[track_caller]
 pub fn is(error: &Error, kind: ErrorKind) {
     assert_eq!(format!("{:?}", error.kind()), format!("{kind:?}"));
 }
 
-/// Numbers of no particular pattern, the same in every run: SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number
-/// generators, 2014).
+/// Numbers of no particular pattern, the same in every run: SplitMix64 (Steele, Lea and Flood, Fast
+/// splittable pseudorandom number generators, 2014).
 struct Random(u64);
 
 impl Random {
@@ -27,8 +28,8 @@ impl Random {
     }
 }
 
-/// Encryptions of 0, 1, n - 1 and of random numbers, with the trivial ciphertext 1 and the largest unit among them, and
-/// what they hold.
+/// Encryptions of 0, 1, n - 1 and of random numbers, with the trivial ciphertext 1 and the largest
+/// unit among them, and what they hold.
 pub fn random_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plaintexts) {
     let public = key.public();
     let n = public.modulus_be();
@@ -52,7 +53,8 @@ pub fn random_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plain
     bytes.truncate(count * width);
     let plaintexts = public.plaintexts_from_be(&bytes).unwrap();
     let fresh = public.encrypt(&plaintexts).unwrap();
-    // The trivial encryption of 0, and n^2 - 1 = -1: an encryption of 0 as well, since (-1)^(p-1) = 1.
+    // The trivial encryption of 0, and n^2 - 1 = -1: an encryption of 0 as well, since
+    // (-1)^(p-1) = 1.
     let mut largest = vec![0; public.ciphertext_bytes()];
     subtract_one_from_square(&n, &mut largest);
     let largest = public.ciphertexts_from_be(&largest).unwrap();

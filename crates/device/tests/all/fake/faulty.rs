@@ -7,7 +7,8 @@ use hearith_device::{Error, ErrorKind, Exchange, Marks, Transport};
 
 use super::{FakeMesa, HEADER, PLAINTEXT, READY, Refused, WIPE, register};
 
-/// What goes wrong, from when it is said until it has happened (once) or until the device is mended (always).
+/// What goes wrong, from when it is said until it has happened (once) or until the device is mended
+/// (always).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The word that is written there next arrives with this bit flipped.
@@ -40,7 +41,8 @@ pub enum Fault {
     CutQuestion(usize),
     /// The next packet to the device has a beat too many.
     LongQuestion,
-    /// The next answer comes when nobody waits for it any more: it is still on its way when the next packet has been sent.
+    /// The next answer comes when nobody waits for it any more: it is still on its way when the
+    /// next packet has been sent.
     Late,
     /// Every answer is: the device takes packets and gives nothing.
     Stalls,
@@ -56,7 +58,8 @@ pub enum Fault {
     Lies,
     /// One plaintext is wrong by 1: that of this item.
     LiesOnce(usize),
-    /// All plaintexts are wrong modulo p alone, since something is added that is 0 modulo q. The gcd of the difference and n is q.
+    /// All plaintexts are wrong modulo p alone, since something is added that is 0 modulo q. The
+    /// gcd of the difference and n is q.
     WrongModuloP,
     /// Writes of this register change nothing, and nobody says so.
     LostWrites(u32),

@@ -108,7 +108,8 @@ pub struct FakeMesa {
     pub answers: VecDeque<Vec<u8>>,
     /// Busy, accepted, delivered, products, discarded.
     counters: [u64; 5],
-    /// What is added to a plaintext that is given out, modulo n: by its number in the packet, given p and q.
+    /// What is added to a plaintext that is given out, modulo n: by its number in the packet, given
+    /// p and q.
     pub lie: Option<Lie>,
 }
 
@@ -260,7 +261,8 @@ impl FakeMesa {
         !self.ready && self.regions.iter().flatten().all(|&word| word == 0)
     }
 
-    /// Takes a packet, whose last byte is in the beat with `tlast`. Without a key it waits, and the device takes no more meanwhile: false.
+    /// Takes a packet, whose last byte is in the beat with `tlast`. Without a key it waits, and the
+    /// device takes no more meanwhile: false.
     pub fn take(&mut self, packet: &[u8]) -> bool {
         if !self.waiting.is_empty() {
             return false;
@@ -364,8 +366,8 @@ impl FakeMesa {
         Ok(scanned(n, &row(&l), &row(&constant(region::P_MERGED))))
     }
 
-    /// The exponent that the two stages make of the constant: the first has 33 places, the second 31, and each takes its bits from
-    /// the top.
+    /// The exponent that the two stages make of the constant: the first has 33 places, the second
+    /// 31, and each takes its bits from the top.
     fn exponent(&self, constant: &[u64]) -> u64 {
         let steps = self.constant(region::STEPS)[0];
         let (first, second) = ((steps & 0xffff) as u32 + 1, (steps >> 16 & 0xffff) as u32);

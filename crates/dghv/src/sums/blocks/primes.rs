@@ -12,8 +12,9 @@ const MASK: u64 = (1 << RADIX) - 1;
 /// What the primes lack to 2^49: they are one above a multiple of 2^12 and the three largest such.
 const LACKS: [u64; 3] = [7 << 12, 25 << 12, 41 << 12];
 
-/// A constant `c` modulo a prime `p` as products want it: those of `x` below 2^52 with `value = c 2^52 mod p` and of `x by_inverse mod 2^52` with
-/// `p` have the same lower halves, so the difference of their upper halves is `c x mod p`, between `-p` and `p`.
+/// A constant `c` modulo a prime `p` as products want it: those of `x` below 2^52 with
+/// `value = c 2^52 mod p` and of `x by_inverse mod 2^52` with `p` have the same lower halves, so
+/// the difference of their upper halves is `c x mod p`, between `-p` and `p`.
 #[derive(Clone, Copy)]
 pub(super) struct Constant {
     pub(super) value: u64,
@@ -27,11 +28,13 @@ pub(super) struct Prime {
     pub(super) inverse: u64,
     /// `2^49 mod p`.
     pub(super) fold: u64,
-    /// The roots of a transform's nodes: node `j` splits `x^(2 m) - w^2` into `x^m - w` and `x^m + w`.
+    /// The roots of a transform's nodes: node `j` splits `x^(2 m) - w^2` into `x^m - w` and
+    /// `x^m + w`.
     pub(super) roots: Vec<Constant>,
     /// Their inverses.
     pub(super) back: Vec<Constant>,
-    /// `2^52 / length`: products of a coefficient scaled so, summed and reduced by Montgomery's reduction, need no further scaling.
+    /// `2^52 / length`: products of a coefficient scaled so, summed and reduced by Montgomery's
+    /// reduction, need no further scaling.
     pub(super) scale: Constant,
 }
 
@@ -63,8 +66,8 @@ impl Prime {
     }
 }
 
-/// The exponent of node `j`'s root among those of a root of so high an order: as a fraction of a turn it has the bits of `j` in reversed order,
-/// from a quarter on.
+/// The exponent of node `j`'s root among those of a root of so high an order: as a fraction of a
+/// turn it has the bits of `j` in reversed order, from a quarter on.
 fn turn(node: usize, order: usize) -> u64 {
     let bits = usize::BITS - node.leading_zeros();
     (0..bits).map(|bit| (node >> bit & 1) * (order >> (bit + 2))).sum::<usize>() as u64

@@ -1,8 +1,10 @@
-//! Transforms of blocks of words modulo a prime, eight at a time: lanes are blocks, and roots are the same in all lanes.
+//! Transforms of blocks of words modulo a prime, eight at a time: lanes are blocks, and roots are
+//! the same in all lanes.
 //!
 //! # Bounds
-//! Primes `p` are just below 2^49, so the 52 bits of IFMA's factors leave room up to `8 p`. Any word below 2^64 is folded to below `p + 2^34`
-//! by `2^49 = fold (mod p)`. The way forward keeps values between 0 and `8 p`, two levels at a time: two of four values are reduced below `4 p`,
+//! Primes `p` are just below 2^49, so the 52 bits of IFMA's factors leave room up to `8 p`. Any
+//! word below 2^64 is folded to below `p + 2^34` by `2^49 = fold (mod p)`. The way forward keeps
+//! values between 0 and `8 p`, two levels at a time: two of four values are reduced below `4 p`,
 //! and products of roots lie between `-p` and `p`. The way back keeps them below `2 p`.
 
 use super::GROUP;
@@ -153,7 +155,8 @@ fn quarters(block: &mut [Octet]) -> [&mut [Octet]; 4] {
     [a, b, c, d]
 }
 
-/// All levels but the last two of the transform of words, as many as there are values, a power of four from 16 on: values below `8 p`.
+/// All levels but the last two of the transform of words, as many as there are values, a power of
+/// four from 16 on: values below `8 p`.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn forward(words: &[Row], values: &mut [Octet], prime: &Prime) {
     let m = Modulus::new(prime);
@@ -258,13 +261,14 @@ pub(super) struct Terms<'a> {
     pub(super) stride: usize,
     /// Elements that are there, of [`GROUP`].
     pub(super) elements: usize,
-    /// For each four places of a transform, element of the group, place, and message: the transformed coefficient, scaled.
+    /// For each four places of a transform, element of the group, place, and message: the
+    /// transformed coefficient, scaled.
     pub(super) factors: &'a [u64],
     pub(super) prime: &'a Prime,
 }
 
-/// Finishes the elements' transforms and adds their products to the sums of `M` messages: for each place and message the lower and
-/// the upper halves.
+/// Finishes the elements' transforms and adds their products to the sums of `M` messages: for each
+/// place and message the lower and the upper halves.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn accumulate<const M: usize>(sums: &mut [Octet], terms: &Terms<'_>) {
     let m = Modulus::new(terms.prime);
@@ -367,7 +371,8 @@ pub(super) fn residues(values: &mut [Octet], sums: &[Octet], message: usize, mes
     }
 }
 
-/// From residues below `2 p` to digits `v` with `v_0 + p_0 v_1 + p_0 p_1 v_2` for the number, each below its prime (Garner's algorithm).
+/// From residues below `2 p` to digits `v` with `v_0 + p_0 v_1 + p_0 p_1 v_2` for the number, each
+/// below its prime (Garner's algorithm).
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn digits(residues: [&mut [Octet]; 3], primes: &Primes) {
     let m: [Modulus; 3] = from_fn(|k| Modulus::new(&primes.each[k]));
@@ -375,7 +380,8 @@ pub(super) fn digits(residues: [&mut [Octet]; 3], primes: &Primes) {
     let [r0, r1, r2] = residues;
     for ((r0, r1), r2) in r0.iter_mut().zip(r1).zip(r2) {
         let v0 = reduce(load(r0), m[0].p);
-        // The difference of a number below 2 p and one below 2^49 is above -2 p of any of the primes.
+        // The difference of a number below 2 p and one below 2^49 is above -2 p of any of the
+        // primes.
         let less = |x: __m512i, y: __m512i, m: &Modulus| sub(add(x, m.p2), y);
         let v1 = reduce(first.times_positive(less(load(r1), v0, &m[1]), &m[1]), m[1].p);
         let rest = second.times_positive(less(load(r2), v0, &m[2]), &m[2]);

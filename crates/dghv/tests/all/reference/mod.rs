@@ -1,4 +1,5 @@
-//! The schemes over GMP, straight after the papers and sharing nothing with the crate but the parameters: what known answers come from.
+//! The schemes over GMP, straight after the papers and sharing nothing with the crate but the
+//! parameters: what known answers come from.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -52,7 +53,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Always the same for the same salt. `q_0` is any odd number: the roughness that the papers ask for is a matter of security.
+    /// Always the same for the same salt. `q_0` is any odd number: the roughness that the papers
+    /// ask for is a matter of security.
     pub fn generate(parameters: &Parameters, salt: u32) -> Keys {
         let lengths = *parameters.lengths();
         let mut random = RandState::new();

@@ -1,4 +1,5 @@
-//! An election for tests: a key of 512 bits that five trustees share, three of whom decrypt; every method of voting.
+//! An election for tests: a key of 512 bits that five trustees share, three of whom decrypt; every
+//! method of voting.
 
 use hearith_election::{
     Ballot, Board, Body, Bytes, Contest, Election, ElectionKey, Entry, FILE_ENTRIES, HEADS, Limit, Manifest, Method,
@@ -159,7 +160,8 @@ pub fn choices(number: usize) -> Vec<Vec<usize>> {
 }
 
 impl Running {
-    /// Voting ends, and the products of what counts are entered: `counted` are the lines' ballots in order.
+    /// Voting ends, and the products of what counts are entered: `counted` are the lines' ballots
+    /// in order.
     pub fn tally(&mut self) {
         let close = self.cast.sign(Body::Close(Of { election: self.election.id() }));
         self.enter(close);
@@ -233,7 +235,8 @@ fn text(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line, "\n"].concat().into_bytes()).collect()
 }
 
-/// An election from beginning to end: ten voters, nine of whom vote, two of those twice, one after a challenge; trustees 1, 3 and 5 decrypt.
+/// An election from beginning to end: ten voters, nine of whom vote, two of those twice, one after
+/// a challenge; trustees 1, 3 and 5 decrypt.
 pub fn whole() -> Running {
     let mut running = Running::usual(10);
     for (voter, choice) in [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (0, 5), (5, 5), (6, 6), (7, 7), (2, 9), (8, 8)] {
@@ -267,7 +270,8 @@ pub fn whole_result() -> Vec<Vec<u64>> {
     plain(&[(5, 1), (1, 1), (9, 3), (3, 1), (4, 1), (5, 3), (6, 1), (7, 1), (8, 3)])
 }
 
-/// An election whose key one holder has: four voters, one of whom stays at home, two contests; the organiser opens the tally.
+/// An election whose key one holder has: four voters, one of whom stays at home, two contests; the
+/// organiser opens the tally.
 pub fn opened() -> Running {
     let contests = vec![
         contest("Chair", &["Ada", "Bo", "Cy"], Method::Choose(Limit::Exactly(1))),

@@ -1,4 +1,5 @@
-//! Authenticated encryption of a key's text: AES-GCM, and AES-CBC with HMAC (RFC 7518, sections 5.3 and 5.2).
+//! Authenticated encryption of a key's text: AES-GCM, and AES-CBC with HMAC (RFC 7518, sections 5.3
+//! and 5.2).
 
 use aes::{Aes128, Aes256};
 use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
@@ -45,8 +46,8 @@ impl Content {
         }
     }
 
-    /// Decrypts in place under a key of [`Content::key_bytes`] bytes: the length of the text at the front of `data`, or
-    /// `None` if anything was changed.
+    /// Decrypts in place under a key of [`Content::key_bytes`] bytes: the length of the text at the
+    /// front of `data`, or `None` if anything was changed.
     pub(super) fn decrypt(self, key: &[u8], iv: &[u8], header: &[u8], data: &mut [u8], tag: &[u8]) -> Option<usize> {
         let (mac_key, key_half) = key.split_at(key.len() / 2);
         match self {
@@ -70,8 +71,8 @@ impl Content {
     }
 }
 
-/// The tag of AES-CBC with HMAC: the first half of the code of header, initialisation vector, ciphertext and the header's
-/// length in bits.
+/// The tag of AES-CBC with HMAC: the first half of the code of header, initialisation vector,
+/// ciphertext and the header's length in bits.
 fn check<M: Mac + KeyInit>(key: &[u8], parts: [&[u8]; 3], tag: &[u8]) -> Option<()> {
     if tag.len() != key.len() {
         return None;

@@ -1,4 +1,5 @@
-//! Wrapping a key under a passphrase: PBKDF2 and AES Key Wrap, together PBES2 (RFC 7518, section 4.8; RFC 8018; RFC 3394).
+//! Wrapping a key under a passphrase: PBKDF2 and AES Key Wrap, together PBES2 (RFC 7518, section
+//! 4.8; RFC 8018; RFC 3394).
 
 use aes_kw::{KeyInit, KwAes128, KwAes192, KwAes256};
 use hmac::Hmac;

@@ -1,13 +1,16 @@
-"""python-paillier's interface on Hearith's arithmetic: a program written for `phe` runs with `import hearith.phe as phe`.
+"""python-paillier's interface on Hearith's arithmetic: a program written for `phe` runs with
+`import hearith.phe as phe`.
 
-Classes, methods and exceptions are those of `phe` 1.5. Sums and multiples are put off until one is needed and then computed many
-at once, to the very ciphertexts that computing at once gives; what nobody keeps is not computed. `PublicKey.from_phe` and
-`EncryptedArray.to_phe` take many numbers to where batches are faster still. Moduli that the engine takes (an even number of bits, 64
-to 8192, primes of equal length) are computed in Rust, others, which only tests use, in Python.
+Classes, methods and exceptions are those of `phe` 1.5. Sums and multiples are put off until one is
+needed and then computed many at once, to the very ciphertexts that computing at once gives; what
+nobody keeps is not computed. `PublicKey.from_phe` and `EncryptedArray.to_phe` take many numbers to
+where batches are faster still. Moduli that the engine takes (an even number of bits, 64 to 8192,
+primes of equal length) are computed in Rust, others, which only tests use, in Python.
 
-Numbers wrap around n where they do in `phe`: silently. `strict()`, which `phe` does not have, or `HEARITH_PHE_STRICT=1` in the
-environment, has such results raise `OverflowError`, and rejects keys below 2048 bits, of which a warning is given otherwise. Composite
-factors, and moduli with factors up to 65537, are always rejected.
+Numbers wrap around n where they do in `phe`: silently. `strict()`, which `phe` does not have, or
+`HEARITH_PHE_STRICT=1` in the environment, has such results raise `OverflowError`, and rejects keys
+below 2048 bits, of which a warning is given otherwise. Composite factors, and moduli with factors
+up to 65537, are always rejected.
 
 `load` and `loads`, which `phe` does not have, read what `phe` has pickled.
 

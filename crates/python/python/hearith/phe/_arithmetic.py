@@ -1,4 +1,6 @@
-"""Single residues: put off and computed many at once in Rust, or at once in Python for moduli that the engine does not take."""
+"""Single residues: put off and computed many at once in Rust, or at once in Python for moduli that
+the engine does not take.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from hearith.errors import HearithError
 from hearith.phe._pending import Holder, Number, Pending
 from hearith.phe.util import base64_to_int, getprimeover, is_prime, random_below
 
-#: A ciphertext as the arithmetic has it: put off, or Python's integer where the engine takes none of it.
+#: A ciphertext as the arithmetic has it: put off, or Python's integer where the engine takes none
+#: of it.
 Residue: TypeAlias = Number | int
 
 
@@ -120,7 +123,10 @@ class InPython:
 
 
 class InRust:
-    """Many at once, in the engine. Integers outside `[1, n^2)`, which are no ciphertexts, are left to Python."""
+    """Many at once, in the engine.
+
+    Integers outside `[1, n^2)`, which are no ciphertexts, are left to Python.
+    """
 
     def __init__(self, n: int, key: _native.PublicKey) -> None:
         """For the modulus `n` of a key."""
@@ -234,7 +240,9 @@ def private(p: int, q: int) -> PrivateArithmetic:
 
 
 def generated(bits: int) -> PrivateArithmetic | None:
-    """The arithmetic of new primes with a product of so many bits; None where the engine makes no keys of this size."""
+    """The arithmetic of new primes with a product of so many bits; None where the engine makes no
+    keys of this size.
+    """
     try:
         key = _native.PrivateKey.generate(bits, insecure=True)
     except HearithError:
@@ -249,7 +257,9 @@ def _bytes(number: int) -> bytes:
 
 
 def primes(n_length: int) -> tuple[int, int]:
-    """Primes with a product of `n_length` bits, where the Rust engine makes no keys of this size."""
+    """Primes with a product of `n_length` bits, where the Rust engine makes no keys of this
+    size.
+    """
     while True:
         p, q = getprimeover(n_length // 2), getprimeover(n_length // 2)
         if p != q and (p * q).bit_length() == n_length:

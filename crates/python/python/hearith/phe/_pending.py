@@ -1,8 +1,10 @@
-"""Sums and multiples of ciphertexts that are put off until somebody asks for one of them, and then computed many at once.
+"""Sums and multiples of ciphertexts that are put off until somebody asks for one of them, and then
+computed many at once.
 
-An operation on single numbers costs a vector engine as much as eight. So `numbers` write down what they are made of, and when one
-is needed, or many have gathered, all that somebody still holds are computed side by side. The ciphertexts are the very ones that
-computing at once gives: products and powers modulo n^2, which do not depend on the order.
+An operation on single numbers costs a vector engine as much as eight. So `numbers` write down what
+they are made of, and when one is needed, or many have gathered, all that somebody still holds are
+computed side by side. The ciphertexts are the very ones that computing at once gives: products and
+powers modulo n^2, which do not depend on the order.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from hearith._native import Singles
 from hearith._packing import packed, wipe
 from hearith.errors import HearithError
 
-#: Operations after which what has gathered is computed: enough to fill all lanes, few enough to hold little memory.
+#: Operations after which what has gathered is computed: enough to fill all lanes, few enough to
+#: hold little memory.
 MOST = 512
-#: Scalars whose lengths lie in one step of this many bits are raised to side by side, as if they had the longest one's.
+#: Scalars whose lengths lie in one step of this many bits are raised to side by side, as if they
+#: had the longest one's.
 STEP = 8
 
 
@@ -37,7 +41,9 @@ Sum: TypeAlias = tuple["Number", list["Number"], int]
 
 
 class Number:
-    """A ciphertext, or what it is computed from: the sum of two numbers, of a number and a residue, or a multiple of one."""
+    """A ciphertext, or what it is computed from: the sum of two numbers, of a number and a residue,
+    or a multiple of one.
+    """
 
     __slots__ = ("aligned", "base", "error", "factor", "left", "parents", "plain", "public", "right", "value")
 
@@ -67,7 +73,9 @@ class Pending:
         _ALL.add(self)
 
     def renew(self) -> None:
-        """In the child of a `fork`, where nobody would give the lock back that a thread of the parent had."""
+        """In the child of a `fork`, where nobody would give the lock back that a thread of the
+        parent had.
+        """
         self._lock = threading.RLock()
 
     def sum(self, left: Number, right: Number) -> Number:
@@ -93,7 +101,9 @@ class Pending:
         return made
 
     def public_multiple(self, number: Number, factor: int) -> Number:
-        """A multiple that everybody may know, -1 or a power of the base; remembered, since a number meets the same exponents often."""
+        """A multiple that everybody may know, -1 or a power of the base; remembered, since a number
+        meets the same exponents often.
+        """
         known = number.aligned
         if known is None:
             known = number.aligned = {}
@@ -126,7 +136,9 @@ class Pending:
         return number.value
 
     def _computed_alone(self, number: Number) -> bool:
-        """Computes a number whose parts are there, without looking for an order, unless others wait; says whether it is there now."""
+        """Computes a number whose parts are there, without looking for an order, unless others
+        wait; says whether it is there now.
+        """
         if number.value is not None:
             return True
         parts = [part for part in (number.base, number.left, number.right) if part is not None]
@@ -256,8 +268,9 @@ def _forget(number: Number) -> None:
 def _levels(targets: list[Number], held: Collection[int]) -> Iterator[tuple[list[Number], list[Sum]]]:
     """What has to be computed for the targets, step by step: multiples, and sums with their terms.
 
-    A sum that nobody holds and that is part of one other alone is not computed: its terms are that other's. All else is computed
-    once, whatever it is part of, so the work is never more than that of computing at once.
+    A sum that nobody holds and that is part of one other alone is not computed: its terms are that
+    other's. All else is computed once, whatever it is part of, so the work is never more than that
+    of computing at once.
     """
     depths: dict[int, int] = {}
     parts: dict[int, tuple[list[Number], int]] = {}

@@ -8,7 +8,8 @@ from typing import IO, Any
 
 from hearith.phe import encoding, paillier
 
-#: What such pickles may name: the classes of `phe`, which are ours here, and what arrays of NumPy, frames and dictionaries are made of.
+#: What such pickles may name: the classes of `phe`, which are ours here, and what arrays of NumPy,
+#: frames and dictionaries are made of.
 _OURS = {
     ("phe.paillier", name): getattr(paillier, name)
     for name in ("EncryptedNumber", "PaillierPrivateKey", "PaillierPrivateKeyring", "PaillierPublicKey")
@@ -46,7 +47,8 @@ class _Unpickler(pickle.Unpickler):
 
 
 def load(file: IO[bytes]) -> Any:
-    """What `phe`, or this package, has pickled into a file: numbers and keys, in lists, dictionaries and arrays.
+    """What `phe`, or this package, has pickled into a file: numbers and keys, in lists,
+    dictionaries and arrays.
 
     Nothing else is loaded: unlike `pickle.load`, this runs no code that a pickle brings along.
 

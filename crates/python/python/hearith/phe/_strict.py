@@ -1,4 +1,5 @@
-"""What `phe` lets pass in silence: weak keys, of which this package warns, and results that wrap around n.
+"""What `phe` lets pass in silence: weak keys, of which this package warns, and results that wrap
+around n.
 
 `strict()` has both raise.
 """
@@ -20,7 +21,8 @@ SECURE_BITS = 2048
 #: Factors up to this are looked for in every modulus that is longer than a toy's.
 _SMALL = 65537
 _TOY_BITS = 64
-#: Bits that an integer or a float is taken to have, whatever it is: its bound must not tell the number.
+#: Bits that an integer or a float is taken to have, whatever it is: its bound must not tell the
+#: number.
 _USUAL_BITS = 64
 
 _state = {"on": os.environ.get(ENVIRONMENT, "") not in ("", "0")}
@@ -29,10 +31,12 @@ _state = {"on": os.environ.get(ENVIRONMENT, "") not in ("", "0")}
 class strict:
     """Turns the strict mode on, or off; as a context manager, until the end of the block.
 
-    In it keys below 2048 bits are rejected with `ValueError`, and an operation raises `OverflowError` if its result could exceed
-    n / 3 on its exponent. `phe` wraps around n there: of numbers just below 2 under a key of 1024 bits, the 18th product with
-    a float may decrypt to a wrong number. What is encrypted is taken to have 64 bits, longer integers the next power of two; so are
-    numbers made from ciphertexts, and those made while the mode was off. The mode is the process's, for all its threads.
+    In it keys below 2048 bits are rejected with `ValueError`, and an operation raises
+    `OverflowError` if its result could exceed n / 3 on its exponent. `phe` wraps around n there: of
+    numbers just below 2 under a key of 1024 bits, the 18th product with a float may decrypt to a
+    wrong number. What is encrypted is taken to have 64 bits, longer integers the next power of two;
+    so are numbers made from ciphertexts, and those made while the mode was off. The mode is the
+    process's, for all its threads.
 
     >>> import hearith.phe as phe
     >>> public, private = phe.generate_paillier_keypair(n_length=256)
@@ -79,7 +83,9 @@ def check_modulus(n: int) -> None:
 
 
 def usual_bound(integer: int = 0) -> int:
-    """What bounds an integer that is encrypted, and tells no more of it than about how long it is."""
+    """What bounds an integer that is encrypted, and tells no more of it than about how long it
+    is.
+    """
     bits = _USUAL_BITS
     while integer.bit_length() > bits:
         bits *= 2

@@ -1,4 +1,6 @@
-"""Numbers as residues modulo n: an integer times a power of a base, negative ones counted down from n."""
+"""Numbers as residues modulo n: an integer times a power of a base, negative ones counted down from
+n.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ class Modulus(Protocol):
 
 
 class EncodedNumber:
-    """The number `m * BASE**exponent`, where `m` is `encoding` up to n / 3 and `encoding - n` from 2 n / 3 on.
+    """The number `m * BASE**exponent`, where `m` is `encoding` up to n / 3 and `encoding - n` from
+    2 n / 3 on.
 
-    What lies between is an overflow. A subclass with another `BASE` (and its `LOG2_BASE`) is another encoding.
+    What lies between is an overflow. A subclass with another `BASE` (and its `LOG2_BASE`) is
+    another encoding.
     """
 
     BASE: ClassVar[int] = 16
@@ -38,7 +42,8 @@ class EncodedNumber:
         precision: float | None = None,
         max_exponent: int | None = None,
     ) -> Self:
-        """Encodes a number: an integer on exponent 0, a float exactly, or either to within `precision`.
+        """Encodes a number: an integer on exponent 0, a float exactly, or either to within
+        `precision`.
 
         Args:
             public_key: whose n it is.
@@ -90,7 +95,8 @@ class EncodedNumber:
         """The number: an `int` on exponents of 0 and above, otherwise a `float`.
 
         Raises:
-            OverflowError: the residue lies between n / 3 and 2 n / 3, or the number exceeds a float.
+            OverflowError: the residue lies between n / 3 and 2 n / 3, or the number exceeds a
+                float.
             ValueError: it is not below n.
         """
         n, most = self.public_key.n, self.public_key.max_int

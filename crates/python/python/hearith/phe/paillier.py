@@ -17,7 +17,9 @@ DEFAULT_KEYSIZE = 3072
 def generate_paillier_keypair(
     private_keyring: PaillierPrivateKeyring | None = None, n_length: int = DEFAULT_KEYSIZE
 ) -> tuple[PaillierPublicKey, PaillierPrivateKey]:
-    """A new key pair with an n of `n_length` bits; the private key joins the ring, if there is one."""
+    """A new key pair with an n of `n_length` bits; the private key joins the ring, if there is
+    one.
+    """
     arithmetic = _arithmetic.generated(n_length)
     p, q = (arithmetic.p, arithmetic.q) if arithmetic else _arithmetic.primes(n_length)
     public_key = PaillierPublicKey(p * q)
@@ -29,13 +31,16 @@ def generate_paillier_keypair(
 
 
 class PaillierPublicKey:
-    """The modulus n and what can be done with it alone; `max_int` is the largest integer that is encoded."""
+    """The modulus n and what can be done with it alone; `max_int` is the largest integer that is
+    encoded.
+    """
 
     def __init__(self, n: int) -> None:
         """The key with modulus `n`; warns of one below 2048 bits.
 
         Raises:
-            ValueError: it has a factor that everybody finds; or it is short, in the mode of `strict()`.
+            ValueError: it has a factor that everybody finds; or it is short, in the mode of
+                `strict()`.
         """
         _strict.check_modulus(n)
         self.n = n
@@ -60,11 +65,13 @@ class PaillierPublicKey:
         return hash(self.n)
 
     def keep_randomisers(self, count: int) -> None:
-        """Has a thread of low priority keep so many randomisers ready, with which a number is encrypted at once; 0 ends it.
+        """Has a thread of low priority keep so many randomisers ready, with which a number is
+        encrypted at once; 0 ends it.
 
-        Not part of `phe`: see `Stock` in hearith-paillier. Randomisers take as much memory as ciphertexts. They are made as many
-        at once as the engine computes side by side, and so as soon as that many are missing. After a minute they are wiped, and
-        others made when something is next encrypted. Moduli that the engine does not take have none kept.
+        Not part of `phe`: see `Stock` in hearith-paillier. Randomisers take as much memory as
+        ciphertexts. They are made as many at once as the engine computes side by side, and so as
+        soon as that many are missing. After a minute they are wiped, and others made when something
+        is next encrypted. Moduli that the engine does not take have none kept.
 
         Raises:
             ValueError: the count is negative.
@@ -103,7 +110,10 @@ class PaillierPublicKey:
         return self.encrypt_encoded(encoded, r_value)
 
     def encrypt_encoded(self, encoding: EncodedNumber, r_value: int | None) -> EncryptedNumber:
-        """Encrypts an encoded number. With an `r_value` of the caller's the result does not count as obfuscated."""
+        """Encrypts an encoded number.
+
+        With an `r_value` of the caller's the result does not count as obfuscated.
+        """
         if r_value:
             number = EncryptedNumber(self, self.raw_encrypt(encoding.encoding, r_value), encoding.exponent)
         else:
@@ -184,7 +194,8 @@ class PaillierPrivateKey:
     def decrypt_encoded(
         self, encrypted_number: EncryptedNumber, Encoding: type[EncodedNumber] | None = None
     ) -> EncodedNumber:
-        """The number in an encrypted one, not decoded yet: an `EncodedNumber`, or one of the class `Encoding`.
+        """The number in an encrypted one, not decoded yet: an `EncodedNumber`, or one of the class
+        `Encoding`.
 
         Raises:
             TypeError: it is no encrypted number.
@@ -198,7 +209,9 @@ class PaillierPrivateKey:
         return (Encoding or EncodedNumber)(self.public_key, residue, encrypted_number.exponent)
 
     def decrypt(self, encrypted_number: EncryptedNumber) -> int | float:
-        """The number in an encrypted one; errors as in `decrypt_encoded` and `EncodedNumber.decode`."""
+        """The number in an encrypted one; errors as in `decrypt_encoded` and
+        `EncodedNumber.decode`.
+        """
         return self.decrypt_encoded(encrypted_number).decode()
 
 
@@ -241,7 +254,8 @@ class PaillierPrivateKeyring(Mapping[PaillierPublicKey, PaillierPrivateKey]):
 
 
 class EncryptedNumber:
-    """An encrypted number that adds up with others and with plain numbers, and multiplies with plain ones.
+    """An encrypted number that adds up with others and with plain numbers, and multiplies with
+    plain ones.
 
     Results are not obfuscated until `ciphertext()` hands them out.
     """
@@ -268,7 +282,9 @@ class EncryptedNumber:
     def _of(
         cls, public_key: PaillierPublicKey, residue: Residue, exponent: int, *, is_obfuscated: bool = False
     ) -> EncryptedNumber:
-        """A number just encrypted, with a randomiser of nobody's choice if `is_obfuscated`, or computed."""
+        """A number just encrypted, with a randomiser of nobody's choice if `is_obfuscated`, or
+        computed.
+        """
         number = cls.__new__(cls)
         number.public_key = public_key
         number.exponent = exponent
@@ -312,7 +328,8 @@ class EncryptedNumber:
         """The same number on a lower exponent.
 
         Raises:
-            ValueError: the exponent is higher than the number's, or so low that no number on it is below n / 3.
+            ValueError: the exponent is higher than the number's, or so low that no number on it is
+                below n / 3.
         """
         return self._computed(self._aligned(new_exp), new_exp, self._bounded(new_exp))
 
@@ -389,7 +406,9 @@ class EncryptedNumber:
         return _strict.checked(bound + added, self.public_key.max_int)
 
     def _aligned(self, exponent: int) -> Residue:
-        """The ciphertext of the same number on another exponent; errors as in `decrease_exponent_to`."""
+        """The ciphertext of the same number on another exponent; errors as in
+        `decrease_exponent_to`.
+        """
         if exponent == self.exponent:
             return self._residue
         factor = growth(self.public_key, self.exponent, exponent)

@@ -1,6 +1,7 @@
 """Number theory as `phe.util` has it.
 
-Python's own integers carry it out. Keys of the usual sizes do not come here: their arithmetic is in Rust.
+Python's own integers carry it out. Keys of the usual sizes do not come here: their arithmetic is in
+Rust.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def primes_below(limit: int) -> list[int]:
 
 
 def __getattr__(name: str) -> list[int]:
-    """`first_primes`, the primes below 17881, by which candidates are divided first: computed when they are asked for."""
+    """`first_primes`, the primes below 17881, by which candidates are divided first: computed when
+    they are asked for.
+    """
     if name == "first_primes":
         return _first_primes()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,13 +15,15 @@ use std::arch::x86_64::{
 /// X = sum of y_i (Q / q_i) - k Q,    k = floor(sum of y_i / q_i)
 /// ```
 ///
-/// Fractions of `y_i / q_i` give `y_i` and, added up, `k`. The sum is one product of a vector and a table: the `y_i` (two
-/// limbs of those that do not fit into one) and `k` times rows of `m` limbs, modulo `2^(52 m)`, the last row being `2^(52 m) - Q`.
+/// Fractions of `y_i / q_i` give `y_i` and, added up, `k`. The sum is one product of a vector and a
+/// table: the `y_i` (two limbs of those that do not fit into one) and `k` times rows of `m` limbs,
+/// modulo `2^(52 m)`, the last row being `2^(52 m) - Q`.
 ///
 /// # Bounds
-/// - The fractions are added up in units of `2^-40`. Each is at most `B^-1` above the true one and loses less than a unit;
-///   as `t` is added in advance, the sum is too large by less than `2 t` units, and the `k` from it right or one too large. So `X` or `X - Q`
-///   comes out, and as `Q < 2^(52 m - 1)` its sign is the top bit.
+/// - The fractions are added up in units of `2^-40`. Each is at most `B^-1` above the true one and
+///   loses less than a unit; as `t` is added in advance, the sum is too large by less than `2 t`
+///   units, and the `k` from it right or one too large. So `X` or `X - Q` comes out, and as
+///   `Q < 2^(52 m - 1)` its sign is the top bit.
 /// - At most `2 t + 1 <= 1025` halves of products meet in a sum, two sums in a limb: below `2^64`.
 pub(super) struct Back {
     scales: Vec<Scale>,
@@ -29,7 +31,8 @@ pub(super) struct Back {
     wide_limbs: usize,
     /// Limbs of a block of the sum, at most [`WIDEST`].
     width: usize,
-    /// For each block of `width` limbs and each row the limb before the block and those of the block.
+    /// For each block of `width` limbs and each row the limb before the block and those of the
+    /// block.
     table: Vec<u64>,
     /// Rows of the table.
     rows: usize,
@@ -65,7 +68,8 @@ impl Back {
         Back { scales, wide_limbs, width, table, rows: rows.len(), product: cut(&system.product, limbs) }
     }
 
-    /// IFMA instructions for eight numbers: of each modulus for its `y`, for its part of `k`, and of each row.
+    /// IFMA instructions for eight numbers: of each modulus for its `y`, for its part of `k`, and
+    /// of each row.
     pub(super) fn instructions(&self) -> u64 {
         let of_scale = |scale: &Scale| if scale.digits.len() == 2 { 4 } else { 16 };
         let of_rows = 2 * self.rows * self.product.len();
@@ -163,8 +167,8 @@ impl Scale {
         Scale { q: limbs_of(q.into()), digits: digits(inverse.into(), q.into(), count) }
     }
 
-    /// The fraction of `y / q` in one limb, for a residue of one limb: as [`fractions`], above the true one by 2 units at most, and
-    /// `2 q <= B`.
+    /// The fraction of `y / q` in one limb, for a residue of one limb: as [`fractions`], above the
+    /// true one by 2 units at most, and `2 q <= B`.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn narrow(&self, residue: __m512i, first: u64, second: u64) -> __m512i {
@@ -184,8 +188,8 @@ impl Scale {
     }
 }
 
-/// The rows of the table with a zero before the first limb: `Q / q` for a modulus, for a wide one also `2^52` times as much, and
-/// `2^(52 m) - Q`.
+/// The rows of the table with a zero before the first limb: `Q / q` for a modulus, for a wide one
+/// also `2^52` times as much, and `2^(52 m) - Q`.
 fn rows(system: &System, limbs: usize) -> Vec<Vec<u64>> {
     let padded = |zeros: usize, row: Vec<u64>| {
         let mut padded = vec![0; zeros];
@@ -209,7 +213,8 @@ fn cut(number: &[u64], limbs: usize) -> Vec<u64> {
     (0..limbs).map(|limb| bits_at(number, limb * RADIX as usize, RADIX)).collect()
 }
 
-/// `sum[j] = sum over k of low(factors[k] table[k][j + 1]) + high(factors[k] table[k][j])` for `W` limbs.
+/// `sum[j] = sum over k of low(factors[k] table[k][j + 1]) + high(factors[k] table[k][j])` for `W`
+/// limbs.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn columns<const W: usize>(sum: &mut [Octet], factors: &[Octet], table: &[u64]) {
     let (mut low, mut high) = ([_mm512_setzero_si512(); W], [_mm512_setzero_si512(); W]);

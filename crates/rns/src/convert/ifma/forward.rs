@@ -12,13 +12,16 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-/// Groups of moduli whose fractions are computed at once: their sixteen sums and twelve digits are what the registers hold.
+/// Groups of moduli whose fractions are computed at once: their sixteen sums and twelve digits are
+/// what the registers hold.
 const ABREAST: usize = 4;
-/// Groups of eight numbers that go through a block one after another, so that few columns are written at a time.
+/// Groups of eight numbers that go through a block one after another, so that few columns are
+/// written at a time.
 const TILE: usize = 4;
 
-/// Moduli in groups with a product `M`, `4 n M <= 2^104` for numbers of `n` limbs; of each group the fraction of `x / M` is
-/// computed once, four IFMA instructions a limb, and of each modulus the residue from it, four more.
+/// Moduli in groups with a product `M`, `4 n M <= 2^104` for numbers of `n` limbs; of each group
+/// the fraction of `x / M` is computed once, four IFMA instructions a limb, and of each modulus the
+/// residue from it, four more.
 pub(super) struct Forward {
     /// `n`, the 52-bit limbs of a number.
     limbs: usize,
@@ -30,7 +33,8 @@ struct Block {
     groups: Vec<Group>,
     /// Which moduli.
     members: Range<usize>,
-    /// They again, if there are three narrow ones in every group: the usual case, whose loops are unrolled.
+    /// They again, if there are three narrow ones in every group: the usual case, whose loops are
+    /// unrolled.
     triples: Option<Vec<[Factor; 3]>>,
     /// For [`fractions`]: of `1 / M`.
     digits: Vec<u64>,
@@ -99,7 +103,8 @@ impl Block {
         Block { groups, members, triples, digits }
     }
 
-    /// The residues of the numbers in a tile, `limbs` limbs each, into places `range` of the columns.
+    /// The residues of the numbers in a tile, `limbs` limbs each, into places `range` of the
+    /// columns.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn residues(&self, tile: &[Octet], limbs: usize, range: Range<usize>, columns: &mut [&mut [u64]]) {
         match self.groups.len() {
@@ -165,8 +170,8 @@ impl Group {
     }
 }
 
-/// Neighbouring moduli in groups as large as the bound on their product allows: `4 n M <= 2^104`, and all below [`NARROW`] unless it
-/// is one alone.
+/// Neighbouring moduli in groups as large as the bound on their product allows: `4 n M <= 2^104`,
+/// and all below [`NARROW`] unless it is one alone.
 fn group(moduli: &[u64], limbs: usize) -> Vec<Range<usize>> {
     let most = (1 << (2 * RADIX)) / (4 * limbs as u128);
     let mut groups: Vec<Range<usize>> = Vec::new();
@@ -190,13 +195,14 @@ fn whole(moduli: &[u64]) -> u128 {
     moduli.iter().map(|&modulus| u128::from(modulus)).product()
 }
 
-/// `x mod q` from the fraction of `x / M`, `q < 2^50`: the fraction of `x / q` is `M / q` times as much, in one limb, and `q` times that is the
-/// residue.
+/// `x mod q` from the fraction of `x / M`, `q < 2^50`: the fraction of `x / q` is `M / q` times as
+/// much, in one limb, and `q` times that is the residue.
 ///
 /// # Bounds
-/// Of the product with `M / q`, what lies below `B^-1` is dropped, less than 1 unit, which is added in advance: the fraction is above the
-/// true one by `2 n (M / q) / B^2 + B^-1` at most, `q` times that is at most `2 n M / B^2 + q / B <= 1/2 + 1/4`, and the floor is
-/// right. Nothing wraps around, as the true fraction is at most `1 - 1 / q`.
+/// Of the product with `M / q`, what lies below `B^-1` is dropped, less than 1 unit, which is added
+/// in advance: the fraction is above the true one by `2 n (M / q) / B^2 + B^-1` at most, `q` times
+/// that is at most `2 n M / B^2 + q / B <= 1/2 + 1/4`, and the floor is right. Nothing wraps
+/// around, as the true fraction is at most `1 - 1 / q`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn residue([upper, lower]: [__m512i; 2], factor: &Factor) -> __m512i {
@@ -216,8 +222,8 @@ fn put(column: &mut [u64], places: Places, value: __m512i) {
     unsafe { _mm512_mask_storeu_epi64(target.as_mut_ptr().cast(), places.mask, value) }
 }
 
-/// Brings up to eight numbers side by side and cuts them into limbs of 52 bits, with whatever lies above them in the upper
-/// bits, and any numbers in further lanes.
+/// Brings up to eight numbers side by side and cuts them into limbs of 52 bits, with whatever lies
+/// above them in the upper bits, and any numbers in further lanes.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn load(x: &mut [Octet], numbers: &Numbers<'_>, range: Range<usize>) {
@@ -227,7 +233,8 @@ fn load(x: &mut [Octet], numbers: &Numbers<'_>, range: Range<usize>) {
     }
 }
 
-/// A limb starts at a multiple of four bits, so that eight bytes of the row hold it; at the row's end they are its last eight.
+/// A limb starts at a multiple of four bits, so that eight bytes of the row hold it; at the row's
+/// end they are its last eight.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn load_rows(x: &mut [Octet], rows: &[u64], limbs: usize) {

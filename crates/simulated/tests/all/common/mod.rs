@@ -22,7 +22,8 @@ pub fn subgroup_key() -> PrivateKey {
     PrivateKey::generate(1024, Variant::Subgroup, KeyPolicy::AllowInsecure, Engine::best()).unwrap()
 }
 
-/// Valid ciphertexts under this key's modulus with randomisers that are none of its subgroup, and what they hold.
+/// Valid ciphertexts under this key's modulus with randomisers that are none of its subgroup, and
+/// what they hold.
 fn foreign_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plaintexts) {
     let public = key.public();
     let standard = PublicKey::new(&public.modulus_be(), None, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
@@ -32,8 +33,8 @@ fn foreign_ciphertexts(key: &PrivateKey, count: usize) -> (Ciphertexts, Plaintex
     (ours, encode_signed(public, &numbers).unwrap())
 }
 
-/// Foreign rows are errors of these rows, wherever they stand, and the device keeps its key; loaded for any randomisers it
-/// decrypts them.
+/// Foreign rows are errors of these rows, wherever they stand, and the device keeps its key; loaded
+/// for any randomisers it decrypts them.
 #[track_caller]
 pub fn tells_foreign_rows<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey) {
     let (foreign, plaintexts) = foreign_ciphertexts(key, 2);
@@ -66,9 +67,11 @@ pub enum Fault {
     GivenUp(usize),
     /// Likewise, and then somebody resets the device.
     Reset(usize),
-    /// It is given up when so many beats have been sent, in the middle of the packet, and the rest is never sent.
+    /// It is given up when so many beats have been sent, in the middle of the packet, and the rest
+    /// is never sent.
     Abandoned(usize),
-    /// All is sent, nothing is taken, and it is given up after so many cycles, with some of the packet still queued before the device.
+    /// All is sent, nothing is taken, and it is given up after so many cycles, with some of the
+    /// packet still queued before the device.
     Ignored(u64),
     /// So many cycles after all is sent the device's memory begins to break the protocol.
     Lied(u64, Lie),
@@ -159,7 +162,8 @@ impl Transport for Shared {
     }
 }
 
-/// What a driver did with a device: the words of constants that it wrote, with their addresses, and the packets that it sent, each with its answer.
+/// What a driver did with a device: the words of constants that it wrote, with their addresses, and
+/// the packets that it sent, each with its answer.
 #[derive(Clone, Default)]
 pub struct Session {
     pub constants: Vec<(u32, u32)>,
@@ -230,7 +234,8 @@ pub fn device(design: &'static Design) -> Mesa {
     Mesa::open(Box::new(Simulated::new(design).unwrap())).unwrap()
 }
 
-/// Decrypts fresh ciphertexts and corner values, and compares with the library, whatever its algorithm.
+/// Decrypts fresh ciphertexts and corner values, and compares with the library, whatever its
+/// algorithm.
 pub fn decrypts<P: Parameters>(device: &mut Keyed<P>, key: &PrivateKey, count: usize) {
     let (ciphertexts, plaintexts) = random_ciphertexts(key, count);
     assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts, "{count} ciphertexts of key {}", key.public().id());
