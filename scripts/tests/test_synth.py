@@ -145,6 +145,39 @@ def test_least_and_median():
     assert routing.least_and_median(None) == (None, None)
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """A cache of each test's own."""
+    monkeypatch.setattr(tools, "CACHE", tmp_path / "cache")
+
+
+def test_results_of_another_checkout_are_taken(tmp_path, monkeypatch, capsys):
+    source = tmp_path / "one.sv"
+    source.write_text("module one;\nendmodule\n")
+    monkeypatch.setattr(tools, "SOURCES", [source])
+    runs = []
+
+    def kept(checkout, **more):
+        monkeypatch.setattr(tools, "WORK", tmp_path / checkout)
+        return tools.kept("kind", "one", {"N": 1}, lambda name: runs.append(name) or len(runs), **more)
+
+    assert [kept("first"), kept("second")] == [1, 1]
+    # What stands for a file is made where the file is to be.
+    (tmp_path / "third").mkdir()
+    (tmp_path / "third/kind-one-N1.json").touch()
+    assert kept("third", suffix=".json") == 2
+    monkeypatch.setattr(tools, "FLOW", b"another way to make results")
+    assert kept("fourth") == 3
+    source.write_text("module one;\nlogic a;\nendmodule\n")
+    assert kept("fifth") == 4
+    monkeypatch.setattr(tools, "CACHE", "none")
+    assert kept("sixth") == 5
+    # A folder that cannot be written is no failure.
+    monkeypatch.setattr(tools, "CACHE", source / "below a file")
+    assert kept("seventh") == 6
+    assert "in this checkout alone" in capsys.readouterr().err
+
+
 def test_results_are_kept_until_something_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(tools, "WORK", tmp_path / "work")
     monkeypatch.setattr(tools, "SOURCES", [tmp_path / "one.sv"])
