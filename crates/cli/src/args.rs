@@ -130,8 +130,7 @@ pub enum Command {
     Engines(Engines),
     /// Measure what this machine does in a second
     Bench(Bench),
-    /// Write an encrypted column as the JSON that python-paillier (phe) reads, or a table for a
-    /// database
+    /// Write an encrypted column as phe's (python-paillier's) JSON, or a table for a database
     Export(Export),
     /// Read ciphertexts from python-paillier's (phe's) JSON, or a table from a database
     Import(Import),
