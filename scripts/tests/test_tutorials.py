@@ -162,7 +162,8 @@ def test_slow_blocks_run_when_they_are_asked_for():
 def test_nine_of_ten_blocks_of_tutorials_and_guides_are_run():
     pages = {path: path.read_text() for path in run_tutorials.PAGES}
     blocks = [block for page in pages.values() for block in run_tutorials.blocks(page)]
-    data = {"csv", "ini", "json", "text", "toml"}
+    # SQL is a part of the survey's own: below.
+    data = {"csv", "ini", "json", "sql", "text", "toml"}
     assert {block.kind() for block in blocks} <= {*run_tutorials.COMMANDS, *run_tutorials.PROGRAMS, *data}
     runs, left_out = run_tutorials.counted(list(pages.values()))
     assert runs >= 45
@@ -171,6 +172,16 @@ def test_nine_of_ten_blocks_of_tutorials_and_guides_are_run():
     assert [
         path for path, page in pages.items() if path.parent == run_tutorials.TUTORIALS and "<!-- not run" in page
     ] == []
+
+
+def test_statements_of_the_survey_are_those_of_its_schema():
+    page = (run_tutorials.TUTORIALS / "survey.md").read_text()
+    schema = (ROOT / "survey" / "schema.sql").read_text()
+    found = [block for block in run_tutorials.blocks(page) if block.kind() == "sql"]
+    assert found
+    assert all(block.text.strip() in schema for block in found)
+    others = (path for path in run_tutorials.PAGES if path.name != "survey.md")
+    assert not any("```sql" in path.read_text() for path in others)
 
 
 def test_the_messages_of_troubleshooting_are_those_of_the_programs():
