@@ -347,7 +347,8 @@ def play(
         else:
             folder.mkdir()
             (folder / "verifier").symlink_to(ROOT / "verifier")
-        session = Session(folder, path)
+        # What a page puts into `bin` comes before all other programs.
+        session = Session(folder, f"{folder}/bin:{path}")
         try:
             for step in steps(page):
                 block = step.block
