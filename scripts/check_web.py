@@ -15,7 +15,7 @@ LOCK = Path(__file__).resolve().parents[1] / "web" / "package-lock.json"
 #: Mozilla licence and Python's.
 ALLOWED = {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT OR Apache-2.0"}
 FOR_TOOLS = {"MPL-2.0", "Python-2.0", "BlueOak-1.0.0"}
-#: Why each is there stands in docs/how-to/election-web.md.
+#: Why each is there stands in web/README.md.
 SHIPPED = {"@noble/curves", "@noble/hashes", "preact", "uqr"}
 
 
