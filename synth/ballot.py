@@ -318,12 +318,12 @@ def jobs():
 TEXT = """# The ballot machine: the paper's tables and ours
 
 Written by `synth/ballot.py` ({tools}). *Paper* is Gomez, Turino and Gorbea, "Hardware Implementation of a Partially Homomorphic Cryptosystem" [GTG24]. The designs are in
-[docs/explanation/block-streams.md](../../docs/explanation/block-streams.md) and [docs/explanation/ballot-machine.md](../../docs/explanation/ballot-machine.md).
+[rtl/blocks/README.md](../../rtl/blocks/README.md) and [docs/explanation/ballot-machine.md](../../docs/explanation/ballot-machine.md).
 
 **What cannot be compared.** The paper's figures come from Vivado, placed and routed on a Spartan-7; ours are Yosys's, mapped to the same primitives (LUT6, flip-flop, DSP48E1, block
 RAM of 36 kbit) before placement, with the hierarchy kept. Rates are cycles at the paper's 100 MHz, which no tool here has shown for this part. Cycles are from the first block's
 being taken to the last one's being given, both included, and counted in simulations (`rtl/tests/all/block_streams.rs`, `rtl/tests/all/dual_encryptor.rs`) up to the sizes said in
-[docs/explanation/block-streams.md](../../docs/explanation/block-streams.md); those of larger exponents follow from the formulas there. *Not run*: not synthesised when this page was written.
+[rtl/blocks/README.md](../../rtl/blocks/README.md); those of larger exponents follow from the formulas there. *Not run*: not synthesised when this page was written.
 
 ## Table I: multipliers
 {table_1}

@@ -410,7 +410,7 @@ TEXT = """# Encryption for FHE over the integers in hardware: the paper's tables
 
 Written by `synth/dghv.py` ({tools}). *Paper* is Cao, Moore, O'Neill, O'Sullivan and Hanley, "Accelerating Fully Homomorphic Encryption over the Integers with
 Super-size Hardware Multiplier and Modular Reduction". The designs are in
-[docs/explanation/integer-fft.md](../../docs/explanation/integer-fft.md) and [docs/explanation/dghv-encryptor.md](../../docs/explanation/dghv-encryptor.md).
+[rtl/ntt/README.md](../../rtl/ntt/README.md) and [rtl/dghv/README.md](../../rtl/dghv/README.md).
 
 **What cannot be compared.** The paper's figures come from ISE on a Virtex-7, placed and routed or said to be too large for it. Ours are Yosys's, mapped to the same
 primitives (LUT6, flip-flop, DSP48E1) before placement; clocks of ours are those of an ECP5, another family, and of parts alone. Yosys leaves the additions between a product's pieces to LUTs, where ISE may use

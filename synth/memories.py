@@ -97,7 +97,7 @@ TEXT = """# Memories: what becomes of them
 
 Written by `make synth-memories` ({tools}). Block RAMs are counted in blocks of 18 kbit: a RAMB36 is two, a DP16KD of the ECP5 one. None of these memories has
 anything in LUT RAM; that, another number of blocks, or flip-flops that hold words make the command fail. LUTs are those of the wipe and of parity. The contract of the
-memories is in [docs/reference/hardware-library.md](../../docs/reference/hardware-library.md).
+memories is in [rtl/lib/README.md](../../rtl/lib/README.md).
 
 {table}
 """

@@ -237,7 +237,7 @@ TEXT = """# Residue units: the paper's tables and ours
 
 Written by `make synth-rns` ({tools}). *Paper* is Chiu and Parhi, "Low-Latency Preprocessing Architecture for Residue Number
 System via Flexible Barrett Reduction for Homomorphic Encryption"; its rivals are HEPCloud laid out in parallel (Roy) and PaReNTT (Tan), both written anew here from
-the paper's description of them. The designs, their parameters and bounds are in [docs/explanation/rns-hardware.md](../../docs/explanation/rns-hardware.md).
+the paper's description of them. The designs, their parameters and bounds are in [rtl/rns/README.md](../../rtl/rns/README.md).
 One unit reduces one coefficient a clock modulo one prime: {prime_360} at 360 bits, {prime_1440} at 1440.
 
 **What cannot be compared.** The paper's figures come from Vivado, placed and routed on a VCU118 (Virtex UltraScale+ VU9P); ours are Yosys's, mapped to the same

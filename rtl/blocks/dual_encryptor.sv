@@ -20,7 +20,7 @@
 //
 // Cycles: with J = Digits + D + 2, products of the multiplier take 3 Fold J cycles, squares 2 Fold
 // J; for two votes (N / 4 - 1) (4 squares and a product) and some 20 products, twice, or Columns -
-// 1 times a square and a product, twice: docs/explanation/block-streams.md has the numbers. Neither
+// 1 times a square and a product, twice: rtl/blocks/README.md has the numbers. Neither
 // vote nor randomness decides when anything happens, nor how often. Multipliers: those of dual_row,
 // W = 16.
 module dual_encryptor #(

@@ -1,6 +1,6 @@
 """Encryption over the integers in plain Python: AES, elements, both schemes, a memory.
 
-The formulas are those of docs/explanation/dghv.md and docs/explanation/dghv-encryptor.md.
+The formulas are those of docs/explanation/dghv.md and rtl/dghv/README.md.
 """
 
 import dataclasses

@@ -248,7 +248,7 @@ class ResidueBank:
 
 class Coproc:
     """The co-processor: commands with both operands, and what each answers, from
-    docs/explanation/coproc.md.
+    rtl/coproc/README.md.
     """
 
     identity = b"COPR"

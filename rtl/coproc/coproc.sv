@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Paillier co-processor: every operation with a public key, and the power of a decryption, on
-// multipliers modulo n^2 (docs/explanation/coproc.md).
+// multipliers modulo n^2 (rtl/coproc/README.md).
 //
 // Commands come in packets, are carried out several at a time from a memory of whole numbers in
 // block RAM (coproc_sequencer), and are answered in their order. A product takes a multiplier

@@ -7,7 +7,7 @@
 // A product is below 2 M' if a and b are (mont_mul_cios, for a modulus of 2 N bits). On the way out
 // b is below M, so that the product is below M' + M / 2; S steps of radix-2 reduction
 // (mont_mul_radix2, with the factor 1) leave less than 2 M, and cond_sub less than M: proof in
-// docs/explanation/coproc.md.
+// rtl/coproc/README.md.
 //
 // Results carry the tag of their operands; those on the way out may be overtaken by products. A
 // product every Interval cycles; on the way out one every 2 N / 64 + 4 or S's W (D+1) + 4 cycles,

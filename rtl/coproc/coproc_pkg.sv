@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the co-processor is told and answers, and its microprogram (docs/explanation/coproc.md).
+// What the co-processor is told and answers, and its microprogram (rtl/coproc/README.md).
 package coproc_pkg;
     // Cycles between two products of mont_mul_digit: its Step, for a modulus of so many bits.
     function automatic int unsigned digit_step(input int unsigned bits, input int unsigned digit, input int unsigned width, input int unsigned tile);

@@ -105,7 +105,7 @@ fn markdown(engine: Engine, versions: &str, rounds: usize, found: &[Found]) -> R
         "- Engine: {engine}, {} lanes\n- Versions: {versions}\n- Method: one thread; {rounds} rounds, each measuring every call of an \
          operation; medians, a ratio is the median of the rounds' ratios with the least and greatest in brackets.\n\n\
          *All lanes* is a call with as many numbers as fill the engine's lanes: what a single number takes, too, where it has no kernel of \
-         its own ([docs/explanation/ifma-notes.md](../../docs/explanation/ifma-notes.md)). `phe` is python-paillier with gmpy2, its raw operations.\n\n",
+         its own ([crates/arith/src/backend/README.md](../../crates/arith/src/backend/README.md)). `phe` is python-paillier with gmpy2, its raw operations.\n\n",
         engine.lanes()
     )?;
     let mut goals = Table::new(["operation", "bits", "beside", "at least", "measured", "met"]);

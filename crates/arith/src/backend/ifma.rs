@@ -4,7 +4,7 @@
 //! `vpmadd52luq` and `vpmadd52huq` multiply 52-bit limbs and add the low or high half of the
 //! product to 64-bit sums, so carries can wait: a column of a product takes up to 4096 halves
 //! before it overflows. Numbers have a multiple of ten limbs, and at least 8 bits more than the
-//! modulus: `R >= 256 m`. `docs/explanation/ifma-notes.md` explains the blocks and counts the
+//! modulus: `R >= 256 m`. `crates/arith/src/backend/README.md` explains the blocks and counts the
 //! instructions.
 //!
 //! # Bounds

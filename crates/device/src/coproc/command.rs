@@ -1,4 +1,4 @@
-//! Commands and answers as they travel (`docs/explanation/coproc.md`).
+//! Commands and answers as they travel (`rtl/coproc/README.md`).
 
 use std::fmt;
 

@@ -468,7 +468,7 @@ fn constant_activity(design: &'static Design) {
             [below(&mut random, &n), below(&mut random, &n), below(&mut random, &square), below(&mut random, &square)];
         assert_eq!(counted(drawn), small);
     }
-    // What docs/explanation/coproc.md counts: a table, windows, a tail; the comb's digits; the
+    // What rtl/coproc/README.md counts: a table, windows, a tail; the comb's digits; the
     // rest.
     let power = |bits: u64, tail: u64| 17 + 5 * bits.div_ceil(4) + tail;
     let combed = |bits: u64, tail: u64| 1 + 2 * bits.div_ceil(4) + tail;
@@ -585,7 +585,7 @@ fn wide_devices_decrypt_several_times_as_fast() {
     let (_, mut halves) = halves(&COPROC_256, &private, Trust::Check);
     assert!(halves.decrypt(&fresh).unwrap() == plain);
     let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
-    // Of no key and no ciphertext: docs/explanation/coproc.md has them.
+    // Of no key and no ciphertext: rtl/coproc/README.md has them.
     assert_eq!([whole, halves], [187_044, 30_070]);
 }
 
