@@ -322,7 +322,7 @@ fn refused(device: &mut Simulated, result: Result<(), hearith_device::Error>, ad
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn what_cannot_be_is_refused_and_noted() {
     let device = &mut Simulated::under_pressure(&MESA_64, 8).unwrap();
-    assert_eq!(device.read(CAPABILITY).unwrap(), 15 | 2 << 8 | 1 << 17);
+    assert_eq!(device.read(CAPABILITY).unwrap(), 16 | 2 << 8 | 1 << 17);
     for strobes in 0..15 {
         for address in [CONTROL, INTERRUPT_ENABLE, IDENTITY, KEY, KEY + 0x1ffc] {
             let result = device.write_strobed(address, !0, strobes);
