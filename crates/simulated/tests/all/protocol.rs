@@ -350,13 +350,13 @@ fn what_cannot_be_is_refused_and_noted() {
         let result = device.read(address).map(drop);
         refused(device, result, address, WRITE_ONLY);
     }
-    // Region 0 has 68 bits (four digits of 17), region 1 has 64, region 4 has 32, region 15 none.
+    // Region 0 has 68 bits (four digits of 17), region 1 has 64, region 4 has 32, region 16 none.
     for (last, beyond) in [(KEY + 8, KEY + 12), (KEY + 0x804, KEY + 0x808), (KEY + 0x2000, KEY + 0x2004)] {
         device.write(last, 1).unwrap();
         let result = device.write(beyond, 1);
         refused(device, result, beyond, BEYOND);
     }
-    let nothing = KEY + 15 * 0x800;
+    let nothing = KEY + 16 * 0x800;
     let result = device.write(nothing, 1);
     refused(device, result, nothing, BEYOND);
     // Nothing of all this has done anything: no epoch begun, no constants complete, no interrupt
