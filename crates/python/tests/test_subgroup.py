@@ -52,7 +52,7 @@ def array_of(public, rows):
     data = b"".join(int(row["c"], 16).to_bytes(width, "big") for row in rows)
     n = public.n
     numbers = [int(row["m"], 16) for row in rows]
-    bound = 2 ** (public.bits - 2)
+    bound = 2 ** (public.bits - 2) - 1
     array = he.EncryptedArray.from_bytes(public, data, range=bound)
     return array, [value - n if value > n // 2 else value for value in numbers]
 
