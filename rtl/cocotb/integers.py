@@ -1,6 +1,7 @@
 """Encryption over the integers in plain Python: AES, elements, both schemes, a memory.
 
-The formulas are those of docs/explanation/dghv.md and rtl/dghv/README.md.
+The formulas are those of docs/explanation/dghv.md, rtl/dghv/README.md and
+crates/dghv/tests/vectors/README.md.
 """
 
 import dataclasses

@@ -7,7 +7,7 @@
 //!
 //! Numbers are slices of 64-bit limbs, least significant first; the caller has the places for
 //! results. All [engines](hearith_arith::Engine) give the same results, and work spreads over the
-//! cores of rayon's current pool. `docs/explanation/ntt.md` explains the transforms. **Nothing here
+//! cores of rayon's current pool. The crate's README explains the transforms. **Nothing here
 //! is constant time, and nothing is wiped**: it is not for secrets.
 
 mod barrett;

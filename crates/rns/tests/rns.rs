@@ -223,7 +223,7 @@ proptest! {
     }
 }
 
-/// The counts that `docs/explanation/rns.md` gives.
+/// The counts that `crates/rns/README.md` gives.
 #[test]
 fn instructions_are_counted() {
     let counts = |log_degree, bits, count| {

@@ -11,7 +11,7 @@
 //!
 //! and IFMA, which gives the low or the high half of a product, keeps exactly the digits that
 //! count: the low half drops what is an integer, the high half what is too small.
-//! `docs/explanation/rns.md` counts the instructions.
+//! `crates/rns/README.md` counts the instructions.
 //!
 //! A limb is the lower 52 bits of its word: products ignore the bits above, so sums wait for their
 //! carries there.
