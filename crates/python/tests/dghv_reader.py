@@ -1,5 +1,5 @@
-"""Reads the files of FHE over the integers, written from crates/dghv/tests/vectors/README.md alone: it shares
-nothing with the package.
+"""Reads the files of FHE over the integers, written from crates/dghv/tests/vectors/README.md
+alone: it shares nothing with the package.
 
 Everything is a plain integer of Python. AES is the textbook's, a byte at a time.
 """

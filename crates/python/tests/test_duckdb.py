@@ -538,9 +538,6 @@ class TestNames:
             "hearith.key",
         }
         for path, text in self.texts():
-            # Its classes are those of another package.
-            if path.name == "javascript.md":
-                continue
             names = set(re.findall(modules, text)) | {f"hearith.{name}" for name in re.findall(classes, text)}
             if path.parent.name == "src":
                 names |= set(re.findall(functions, text))

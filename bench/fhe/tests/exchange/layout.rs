@@ -1,4 +1,4 @@
-//! Ciphertexts and totals as `docs/reference/bfv-files.md` describes their bytes, read and written
+//! Ciphertexts and totals as `crates/bfv/README.md` describes their bytes, read and written
 //! without the crate that makes them.
 
 /// Bytes before the polynomials, of a ciphertext and of a total.

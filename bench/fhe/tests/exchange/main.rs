@@ -1,6 +1,6 @@
 //! The crate `fhe`, which shares no line with ours, as oracle: under one secret and the same moduli
 //! each decrypts what the other encrypted, added up and multiplied. Ciphertexts pass between them
-//! as residues, by the bytes that `docs/reference/bfv-files.md` describes.
+//! as residues, by the bytes that `crates/bfv/README.md` describes.
 
 mod layout;
 
