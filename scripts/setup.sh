@@ -87,6 +87,7 @@ if [ "$purpose" = test ]; then
     need "make" command -v make
     need "m4" command -v m4
     need "verilator" verilator --version
+    need "iverilog" command -v iverilog
     need "zlib1g-dev" sh -c 'echo "#include <zlib.h>" | cc -E -'
     need "chromium fonts-dejavu-core" command -v "${CHROMIUM:-chromium}"
     need "postgresql" sh -c "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"

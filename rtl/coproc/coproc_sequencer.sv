@@ -240,6 +240,7 @@ module coproc_sequencer #(
     logic [3:0] digit_bits;
     assign digit_bits = comb_q[c_q] ? 4'(Teeth) : 4'(Window);
 
+    logic [LengthBits-1:0] top_q;  // (Teeth - 1) stride, of the context in turn
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             digit_q <= '0;
@@ -262,8 +263,6 @@ module coproc_sequencer #(
         end
     end
 
-    // (Teeth - 1) stride, of the context in turn.
-    logic [LengthBits-1:0] top_q;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) top_q <= '0;
         else top_q <= (stride << TeethLog) - stride;

@@ -88,6 +88,7 @@ module four_step_multiplier #(
     assign drains          = state_q == Clear || state_q == Settle;
     assign inner_rst_n     = rst_ni && state_q != Clear;
 
+    logic m_rd_valid, m_rd_ready, m_rd_word, m_rd_take, m_rd_last, m_wr_valid, m_wr_ready, m_word_valid, m_word_ready, wr_done, port_idle;
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
             state_q   <= Settle;
@@ -228,7 +229,6 @@ module four_step_multiplier #(
 
     // ---- The way to memory. ----
 
-    logic m_rd_valid, m_rd_ready, m_rd_word, m_rd_take, m_rd_last, m_wr_valid, m_wr_ready, m_word_valid, m_word_ready, wr_done, port_idle;
     logic unused_seed_ready, unused_seed_valid, unused_seed_req, unused_seed_take;
     logic [AddrWidth-1:0] m_rd_addr, m_wr_addr;
     logic [CountWidth-1:0] m_rd_count, m_wr_count, unused_seed_count;

@@ -145,6 +145,10 @@ module encryptor_board #(
     logic [31:0] line_out_data;
     logic [3:0] line_code;
 
+    logic [31:0] line_in_data;
+    logic prove_ready, piece_valid, piece_last, proved, unequal, noise_taken;
+    logic opening_q;
+    logic [31:0] piece_word;
     uart_link #(
         .Period (Period),
         .Words  (Longest),
@@ -170,8 +174,6 @@ module encryptor_board #(
         .fault_code_o(line_code)
     );
     // An opened ballot is said in three parts: opening_q is high in those before the last.
-    logic opening_q;
-    logic [31:0] line_in_data;
     always_comb begin
         line_in_data = said_q[31:0];
         if (state_q == Words) line_in_data = piece_word;
@@ -246,8 +248,8 @@ module encryptor_board #(
         .cause_o    (unused_cause)
     );
 
-    logic prove_ready, piece_valid, piece_last, proved, unequal, noise_taken;
-    logic [31:0] piece_word;
+    logic of_sum, asks_sum;
+    logic [MoreBits-1:0] more;
     logic [ABits-1:0] opening;
     ballot_pkg::proof_e proof;
     mark_prover #(
@@ -293,9 +295,7 @@ module encryptor_board #(
 
     // What the contest asks for beside marks of 0 or 1: a proof of their sum, whose opening is
     // longer by as many bits as one mark less has.
-    logic of_sum, asks_sum;
     logic [7:0] candidates, most, least;
-    logic [MoreBits-1:0] more;
     assign candidates = candidates_i[8*contest_q+:8];
     assign most = most_i[8*contest_q+:8];
     assign least = least_i[8*contest_q+:8];
@@ -337,6 +337,7 @@ module encryptor_board #(
     logic [$clog2(Slots):0] forwarded_q;
     logic anew_q;
 
+    logic tally_ready, tally_delivered, unused_tally_valid, unused_tally_last, tally_up, tally_fault;
     always_comb begin
         log_command = ballot_pkg::Find;
         if (state_q == Append) log_command = ballot_pkg::Append;
@@ -385,7 +386,6 @@ module encryptor_board #(
 
     // ---- the tally board ------------------------------------------------------------------------
 
-    logic tally_ready, tally_delivered, unused_tally_valid, unused_tally_last, tally_up, tally_fault;
     logic [31:0] unused_tally_data;
     logic [3:0] tally_code;
     spi_controller_link #(
@@ -419,6 +419,7 @@ module encryptor_board #(
 
     // ---- what is done ---------------------------------------------------------------------------
 
+    logic decided;
     // Why the ballot that is under way is refused now.
     always_comb begin
         refusal = ballot_pkg::NotRefused;
@@ -434,7 +435,6 @@ module encryptor_board #(
     assign refuse = refusal != ballot_pkg::NotRefused;
 
     // The second word of two is the identifier, and the first was 0 or 1.
-    logic decided;
     assign decided = !first_q && !bad_q && line_out_data == id_q;
 
     always_ff @(posedge clk_i) begin

@@ -176,6 +176,7 @@ module tally_board #(
         .error_o        (unused_ballot_error)
     );
 
+    logic absent, right, there;
     ram_1r1w #(
         .Width(32),
         .Depth(Slots)
@@ -192,13 +193,14 @@ module tally_board #(
         .read_data_o    (table_key),
         .error_o        (table_error)
     );
-    logic absent, right, there;
     assign right = count_q == WordBits'(Words) && contest_q < Contests;
     assign there = asked_valid_q && table_key == key_q;
     assign absent = right && !there && slot_q == counted_q && !asked_valid_q && counted_q != (SlotBits + 1)'(Slots);
 
     // ---- the line -------------------------------------------------------------------------------
 
+    logic share_ready, share_whole, share_kept, share_done, aborted, forget, loads, sharing, raise, word_valid, word_last;
+    logic [31:0] word;
     logic line_in_ready, line_delivered, line_out_valid, line_out_last, unused_line_up, line_fault;
     logic [31:0] line_word;
     logic [3:0] line_code;
@@ -256,8 +258,9 @@ module tally_board #(
         .cause_o    (unused_cause)
     );
 
-    logic share_ready, share_whole, share_kept, share_done, aborted, forget, loads, sharing, raise, word_valid, word_last;
-    logic [31:0] word;
+    logic [N-1:0] r, total;
+    logic power_ready, bit_ready, r_valid, unused_mul, powering, opens;
+    ballot_pkg::decline_e decline;
     logic [N-1:0] raise_base;
     logic [PBits-1:0] raise_exponent;
     logic [$clog2(PBits+1)-1:0] raise_bits;
@@ -312,10 +315,8 @@ module tally_board #(
 
     // A product is a power with the exponent 1 that begins with the total in place of 1, and brings
     // the ciphertext in with a factor R too many for it.
-    logic power_ready, bit_ready, r_valid, unused_mul, powering, opens;
     logic [BitBits-1:0] bits_q;
     logic [XBits-1:0] exponent_q;
-    logic [N-1:0] r, total;
     assign powering = state_q == Power || state_q == Powered;
     assign opens = powering && order_q == 32'd4;
     assign total = totals_q[total_q];
@@ -347,7 +348,6 @@ module tally_board #(
 
     // ---- what is done ---------------------------------------------------------------------------
 
-    ballot_pkg::decline_e decline;
     logic of_mark, alone;
     assign of_mark = order_q == 32'd1 || order_q == 32'd2 || order_q == 32'd4 || order_q == 32'd5;
     assign alone = order_q == 32'd0 || order_q == 32'd7;

@@ -104,6 +104,9 @@ module vote_log #(
     logic ordered;
     logic [12:0] sector_q;
 
+    logic table_write, table_ready, table_good, unused_error, found;
+    logic record_ready, unused_record_error, rest, comes, fresh_q;
+    logic at_check;
     logic reads;
     assign reads = state_q == Scan || state_q == Verify || state_q == Read;
     assign flash_valid = (state_q == Settle && table_ready && record_ready) || reads || state_q == Write || state_q == Wipe;
@@ -153,7 +156,6 @@ module vote_log #(
         .cipo_i
     );
 
-    logic at_check;
     assign at_check = word_q == word_t'(Words - 1);
     assign write_word = at_check ? ~crc_q : word_o;
 
@@ -165,7 +167,6 @@ module vote_log #(
 
     // ---- the record in hand ---------------------------------------------------------------------
 
-    logic record_ready, unused_record_error, rest, comes, fresh_q;
     assign rest = state_q == Rest;
     assign comes = state_q == Reading && flash_out && !at_check;
     ram_1r1w #(
@@ -189,11 +190,12 @@ module vote_log #(
 
     // ---- the table of identifiers ---------------------------------------------------------------
 
-    logic table_write, table_ready, table_good, unused_error, found;
     logic [31:0] table_id;
     slot_t asked_q;
     logic asked_valid_q;
 
+    logic whole, read_over, written;
+    logic [31:0] record_id;
     ram_1r1w #(
         .Width(33),
         .Depth(Slots)
@@ -211,8 +213,6 @@ module vote_log #(
         .error_o        (unused_error)
     );
 
-    logic whole, read_over, written;
-    logic [31:0] record_id;
     // All words came back, and with their checksum; not where they are all ones, whose checksum is
     // not.
     logic last_back;

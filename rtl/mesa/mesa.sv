@@ -67,11 +67,11 @@ module mesa #(
     if (W * (D + 2) <= (W * (D + 2) + V - 1) / V * (V - 1)) begin : gen_bad_v
         $error("mesa: V must be less, or W (D + 2) a multiple of it, for carry_resolve");
     end
+    localparam int unsigned MtBits = (N + W - 1) / W * W;
     if (MtBits > 16384) $error("mesa: N in whole digits must be at most 16384");
     if (W * (D + 1) > 3 * N / 2 + 1) $error("mesa: W (D + 1) must be at most 3 N / 2 + 1");
     if ((Stages - 1) * ((N / 2 + Stages) / Stages) >= N / 2) $error("mesa: too many stages for the exponent");
 
-    localparam int unsigned MtBits = (N + W - 1) / W * W;
     localparam int unsigned XBits = 2 * N + 2;
     localparam int unsigned RBits = W * ((N + 2 + W - 1) / W + D + 1);
     // A ladder's step, and the time from pair to pair in a stage.

@@ -41,7 +41,7 @@ module bench (
         .axil_awvalid_i (awvalid),
         .axil_awready_o (awready),
         .axil_wdata_i   (wdata),
-        .axil_wstrb_i   ('1),
+        .axil_wstrb_i   (4'hf),
         .axil_wvalid_i  (wvalid),
         .axil_wready_o  (wready),
         .axil_bresp_o   (bresp),

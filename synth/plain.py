@@ -1,0 +1,278 @@
+"""Writes the designs as plain Verilog (IEEE 1364-2005), and simulates it with four states.
+
+    plain.py write FOLDER [NAME...]   a file for each design and set of parameters
+    plain.py simulate [NAME...]       the benches of rtl/sim on them, and resets, in Icarus Verilog
+
+Yosys reads the SystemVerilog through its frontend `read_slang`, which is not the one that the
+syntheses read with. Parameters are fixed in a file: its module takes them, and refuses other values.
+
+A bench passes only if nothing unknown appears at an output either: each output is known from the end
+of the reset on, data while its `valid` says that there are some.
+"""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import tools
+
+RTL = tools.ROOT / "rtl"
+WORK = tools.ROOT / "target" / "plain"
+PRIMES = f"128'h{1_073_479_681 << 64 | 1_073_692_673:032x}"
+
+#: What releases carry: the papers' sizes, and small ones to try. By name the module and its parameters.
+DESIGNS = {
+    "mesa_64": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32}),
+    "mesa_1024": ("mesa", {"N": 1024, "Stages": 6, "StreamBits": 64}),
+    "mesa_dual_64": ("mesa_dual", {"N": 64, "Lanes": 1, "W": 16, "V": 16, "StreamBits": 32}),
+    "mesa_dual_2048": ("mesa_dual", {"N": 2048, "Lanes": 1, "StreamBits": 64}),
+    "coproc_64": ("coproc", {"N": 64, "Groups": 4, "StreamBits": 32}),
+    "coproc_512": ("coproc", {"N": 512, "Groups": 16, "StreamBits": 64}),
+    "residue_bank": ("residue_bank", {"Count": 2, "Primes": PRIMES, "StreamBits": 32}),
+    "dghv_small": ("dghv", {"Rounds": 1, "MemoryWords": 1024, "StreamBits": 32}),
+    "encryptor_board_64": ("encryptor_board", {"N": 64, "ABits": 64, "Voters": 10, "Slots": 64}),
+    "tally_board_64": ("tally_board", {"N": 64, "EBits": 64, "Slots": 64}),
+    "dual_encryptor_64": ("dual_encryptor", {"N": 64, "Teeth": 3, "Exponent": 16}),
+    "block_encryptor_8": ("block_encryptor", {"Blocks": 8, "Lanes": 2}),
+}
+#: What the benches of rtl/sim are about, where it is not above.
+PARTS = {
+    "mont_mul_radix2_16": ("mont_mul_radix2", {"N": 16, "XBits": 18, "Word": 4}),
+    "mod_add_16": ("mod_add", {"N": 16, "Limb": 5}),
+    "block_add_8": ("block_add", {"Bits": 8}),
+    "stream_fifo_3": ("stream_fifo", {"Width": 16, "Depth": 3}),
+    "crc32": ("crc32", {}),
+    "uart_link_8": ("uart_link", {"Period": 8, "Words": 8, "Timeout": 4000}),
+    "sha256": ("sha256", {}),
+    "modular_product": ("modular_product", {}),
+}
+#: The designs of each bench of rtl/sim.
+BENCHES = {
+    "arith": ["mont_mul_radix2_16", "mod_add_16"],
+    "blocks": ["block_add_8"],
+    "coproc": ["coproc_64"],
+    "dghv": ["dghv_small"],
+    "election": ["sha256"],
+    "lib": ["stream_fifo_3", "crc32"],
+    "links": ["uart_link_8"],
+    "mesa": ["mesa_64"],
+    "mesa_dual": ["mesa_dual_64"],
+    "ntt": ["modular_product"],
+    "rns": ["residue_bank"],
+}
+#: Cycles of the runs that only reset a design.
+CYCLES = 400
+
+
+def convert(name):
+    """The text of a design in plain Verilog.
+
+    Raises:
+        tools.Failed: Yosys does not read it.
+    """
+    top, parameters = (DESIGNS | PARTS)[name]
+
+    steps = f"hierarchy -check -top {top}; proc; bwmuxmap; opt_clean; write_verilog -noattr"
+
+    def work(_):
+        WORK.mkdir(parents=True, exist_ok=True)
+        path, log = WORK / f"{name}.raw.v", WORK / f"{name}.log"
+        rooms = " ".join(f"-y {RTL / room} -I{RTL / room}" for room in tools.ROOMS)
+        packages = " ".join(str(path) for path in tools.SOURCES if path.stem.endswith("_pkg"))
+        settings = " ".join(f"-G {key}={value}" for key, value in parameters.items())
+        # One thread: the WebAssembly build has no others.
+        tools.yosys(
+            f"read_slang --threads 1 --top {top} {settings} {rooms} -Y .sv {packages} {RTL / room_of(top) / top}.sv; "
+            f"{steps} {path}",
+            log,
+        )
+        return path.read_text()
+
+    text = tools.kept("plain", top, parameters, work, [steps])
+    return with_parameters(text, name, top, parameters)
+
+
+def room_of(module):
+    """The folder of a module."""
+    return next(path.parent.name for path in tools.SOURCES if path.stem == module)
+
+
+def with_parameters(text, name, top, parameters):
+    """The text whose top takes the parameters that it was made with, and no others; its other
+    modules have names of their own, so that two files can be read together.
+    """
+    modules = re.findall(r"^module (\\\S+ |\w+)\s*\(", text, re.MULTILINE)
+    names = {module: f"{top}__{re.sub(r'[^A-Za-z0-9]+', '_', module.strip(' ' + chr(92)))}" for module in modules}
+    names[top] = top
+    if len({*names.values()}) != len(names):
+        raise tools.Failed(f"{name}: two modules would have one name")
+    for module, new in names.items():
+        if module != new:
+            # Where it is defined, and where an instance begins.
+            text = re.sub(rf"^(module |  ){re.escape(module.rstrip())}(?=\s)", rf"\g<1>{new}", text, flags=re.MULTILINE)
+    lines = [
+        f"  parameter {key} = {value};\n"
+        f"  generate if ({key} != {value}) {top}_has_{key}_of_another_value fixed_{key} (); endgenerate\n"
+        for key, value in parameters.items()
+    ]
+    head = re.search(rf"^module {top}\s*\(.*?\);\n", text, re.MULTILINE | re.DOTALL)
+    said = " ".join(f"{key}={value}" for key, value in parameters.items()) or "its defaults"
+    title = f"// SPDX-License-Identifier: MIT OR Apache-2.0\n// {top} with {said}: written by synth/plain.py from rtl/{room_of(top)}/{top}.sv.\n"
+    return title + text[: head.end()] + "".join(lines) + text[head.end() :]
+
+
+def ports(text, top):
+    """The ports of a module in plain Verilog: name, whether it is an output, its range."""
+    head = re.search(rf"^module {top}\s*\(.*?^endmodule", text, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^  (input|output) (?:reg |wire )?(\[[^\]]+\] )?(\w+)\s*;", head[0], re.MULTILINE)
+    return [(name, way == "output", span.strip()) for way, span, name in found]
+
+
+def said_by(name, outputs):
+    """The output that says whether this one has data, or nothing."""
+    valids = [valid for valid in outputs if re.search(r"(^|_)t?\w{0,2}valid_o$", valid)]
+    starts = [(valid, re.sub(r"valid_o$", "", valid)) for valid in valids if valid != name]
+    best = max((start for start in starts if name.startswith(start[1])), key=lambda start: len(start[1]), default=None)
+    return best and not name.endswith("ready_o") and best[0] or None
+
+
+def guarded(text, top):
+    """The text with a check in its top: an output that is unknown ends the simulation."""
+    found = ports(text, top)
+    outputs = [name for name, is_output, _ in found if is_output]
+    if not any(name == "clk_i" for name, _, _ in found):
+        return text
+    reset = "rst_ni" if any(name == "rst_ni" for name, _, _ in found) else "1'b1"
+    checks = []
+    for output in outputs:
+        valid = said_by(output, outputs)
+        when = f"{valid} === 1'b1 && " if valid else ""
+        checks.append(f'    if ({when}^{output} === 1\'bx) begin $display("unknown: {top}.{output} at %0t", $time); $finish_and_return(1); end\n')
+    if reset == "1'b1":
+        return text  # without a reset there is no time from which all is known
+    check = (
+        f"  reg [3:0] known_from = 0;\n  always @(posedge clk_i) if (!{reset}) known_from <= 1; else if (known_from != 0 && known_from != 4) known_from <= known_from + 1;\n"
+        f"  always @(negedge clk_i) if ({reset} && known_from >= 2) begin\n{''.join(checks)}  end\n"
+    )
+    head = re.search(rf"^module {top}\s*\(.*?\);\n", text, re.MULTILINE | re.DOTALL)
+    return text[: head.end()] + check + text[head.end() :]
+
+
+#: What Icarus Verilog 11 does not read in the benches, and what it reads. A wrong latency would fail.
+OLDER = {
+    r"\b(parameter|localparam) (int unsigned|logic)\b": r"\1",
+    r"ntt_pkg::product_latency\(64, 32, 0\)": "7",
+    r"128'\(ntt_pkg::modulus\(64, 32\)\)": f"128'd{2**64 - 2**32 + 1}",
+}
+
+
+def older(text):
+    """A bench for a simulator of an older SystemVerilog."""
+    for new, old in OLDER.items():
+        text = re.sub(new, old, text)
+    return text
+
+
+CLOCK = """module clock;
+  reg clk = 0;
+  always #1 clk = !clk;
+  bench bench (.clk_i(clk));
+  initial begin #4000000; $display("bench: no end"); $finish_and_return(1); end
+endmodule
+"""
+
+
+def idle(text, top):
+    """A bench that resets a design and gives it nothing to do."""
+    found = ports(text, top)
+    wires = "".join(f"  wire {span} {name};\n" for name, is_output, span in found if is_output)
+    ends = [f".{name}({name if is_output else 'clk_i' if name == 'clk_i' else 'rst' if name == 'rst_ni' else 0})" for name, is_output, _ in found]
+    return (
+        f"module bench (input clk_i);\n  reg [15:0] cycle = 0;\n  wire rst = cycle > 8;\n{wires}"
+        f"  {top} device ({', '.join(ends)});\n"
+        f"  always @(posedge clk_i) begin cycle <= cycle + 1; if (cycle == {CYCLES}) begin $display(\"bench: nothing unknown\"); $finish; end end\n"
+        "endmodule\n"
+    )
+
+
+def icarus(folder, files):
+    """Compiles and runs a bench; what it said.
+
+    Raises:
+        tools.Failed: it does not compile, or does not pass.
+    """
+    program = folder / "bench.vvp"
+    commands = (
+        ["iverilog", "-g2012", "-s", "clock", "-o", str(program), *map(str, files)],
+        ["vvp", "-n", str(program)],
+    )
+    for command in commands:
+        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode:
+            raise tools.Failed(f"{command[0]}: {done.stdout[-2000:]}")
+    said = [line for line in done.stdout.splitlines() if line.startswith("bench: ")]
+    if not said or "no end" in said[-1]:
+        raise tools.Failed(done.stdout[-2000:] or "the bench says nothing")
+    return said[-1]
+
+
+def simulate(name):
+    """Runs a bench of rtl/sim, or resets a design; what was said."""
+    folder = WORK / f"run-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    if name in BENCHES:
+        designs = BENCHES[name]
+        source = RTL / "sim" / name
+        bench = (source / "bench.sv").read_text()
+        parts = [path for path in (RTL / "sim").glob("*.sv") if re.search(rf"\b{path.stem} (#\(|u_)", bench)]
+        files = [folder / path.name for path in (source / "bench.sv", *parts)]
+        for path, file in zip((source / "bench.sv", *parts), files, strict=True):
+            file.write_text(older(path.read_text()))
+        if (source / "vectors.hex").exists():
+            shutil.copy(source / "vectors.hex", folder)
+    else:
+        designs = [name]
+        (folder / "idle.v").write_text(idle(convert(name), DESIGNS[name][0]))
+        files = [folder / "idle.v"]
+    for design in designs:
+        (folder / f"{design}.v").write_text(guarded(convert(design), (DESIGNS | PARTS)[design][0]))
+        files.append(folder / f"{design}.v")
+    (folder / "clock.v").write_text(CLOCK)
+    return icarus(folder, [*files, folder / "clock.v"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("write", "simulate"))
+    parser.add_argument("names", nargs="*", help="write: the folder, then designs; simulate: benches and designs")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    if options.what == "write":
+        if not options.names:
+            parser.error("write takes a folder")
+        folder = pathlib.Path(options.names[0])
+        folder.mkdir(parents=True, exist_ok=True)
+        jobs = {name: lambda name=name: (folder / f"{name}.v").write_text(convert(name)) for name in options.names[1:] or DESIGNS}
+    else:
+        # Designs of more than a few hundred bits take minutes each.
+        small = [name for name in DESIGNS if not re.search(r"_(512|1024|2048)$", name)]
+        jobs = {name: lambda name=name: simulate(name) for name in options.names or [*BENCHES, *small]}
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for name, future in {name: pool.submit(job) for name, job in jobs.items()}.items():
+            try:
+                print(f"plain: {name}: {future.result()}", flush=True)
+            except tools.Failed as error:
+                failures += 1
+                print(f"plain: {name} FAILED: {error}", file=sys.stderr, flush=True)
+    if failures:
+        sys.exit(f"plain: {failures} of {len(jobs)} failed")
+
+
+if __name__ == "__main__":
+    main()
