@@ -77,17 +77,22 @@ class Parameter(NamedTuple):
 
 
 def parameters(source):
-    """The parameters in a module's head."""
+    """The parameters in a module's head, with the comment behind each, or else above it."""
     head = source[source.index("module ") : source.index(") (\n")]
     found = []
+    above: list[str] = []
     for line in head.splitlines():
+        if comment := re.fullmatch(r"\s*//\s*(.*)", line):
+            above.append(comment[1])
+            continue
         if match := re.fullmatch(
             r"\s*parameter (int unsigned|logic \[(.*?)-1:0\])\s+(\w+)\s*=\s*(.*?),?\s*(?://\s*(.*))?", line
         ):
             kind, bits, name, default, says = match.groups()
-            found.append(Parameter(name, "" if kind == "int unsigned" else bits, default, says or ""))
+            found.append(Parameter(name, "" if kind == "int unsigned" else bits, default, says or " ".join(above)))
         elif re.search(r"\bparameter\b", line):
             raise SystemExit(f"ip: what is {line.strip()}?")
+        above = []
     return found
 
 

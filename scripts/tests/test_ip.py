@@ -34,6 +34,18 @@ def component(name):
     return ElementTree.parse(ROOT / "rtl" / "ip" / name / "component.xml").getroot()
 
 
+def test_comments_of_parameters_are_behind_or_above_them():
+    source = """module top #(
+    // one line,
+    // and another
+    parameter int unsigned N = 1,
+    parameter int unsigned M = 2,  // behind
+    parameter int unsigned L = 3
+) (
+"""
+    assert [one.says for one in ip.parameters(source)] == ["one line, and another", "behind", ""]
+
+
 def texts(element, path):
     return [one.text for one in element.findall(path, SPIRIT)]
 
