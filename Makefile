@@ -129,7 +129,7 @@ bench-everyday: ## what everyday lines of Python give here and in other librarie
 	scripts/bench_everyday.sh
 
 bench-variants: ## measure subgroup keys beside DJN keys, write bench/results/variants.md (some minutes; leave the machine alone)
-	$(CARGO) run --release --package hearith-bench --bin variants
+	scripts/bench_variants.sh
 
 bench-everywhere: ## measure the engines without AVX-512 beside GMP and HEU (two minutes; leave the machine alone)
 	scripts/bench_everywhere.sh

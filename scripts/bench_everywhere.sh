@@ -4,9 +4,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-work=${CARGO_TARGET_DIR:-target}/peers
-[ -x "$work/bin/python" ] || .venv/bin/python -m venv "$work"
-"$work/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/peers.txt
-export HEARITH_PEERS_PYTHON=${HEARITH_PEERS_PYTHON:-$PWD/$work/bin/python}
+. scripts/peers.sh
 cargo build --release --quiet --package hearith-bench --bin everywhere
 "${CARGO_TARGET_DIR:-target}/release/everywhere" "$@"

@@ -4,10 +4,11 @@
     plain.py simulate [NAME...]       the benches of rtl/sim on them, and resets, in Icarus Verilog
 
 Yosys reads the SystemVerilog through its frontend `read_slang`, which is not the one that the
-syntheses read with. Parameters are fixed in a file: its module takes them, and refuses other values.
+syntheses read with. Parameters are fixed in a file: its module takes them, and refuses other
+values.
 
-A bench passes only if nothing unknown appears at an output either: each output is known from the end
-of the reset on, data while its `valid` says that there are some.
+A bench passes only if nothing unknown appears at an output either: each output is known from the
+end of the reset on, data while its `valid` says that there are some.
 """
 
 import argparse
@@ -24,7 +25,8 @@ RTL = tools.ROOT / "rtl"
 WORK = tools.ROOT / "target" / "plain"
 PRIMES = f"128'h{1_073_479_681 << 64 | 1_073_692_673:032x}"
 
-#: What releases carry: the papers' sizes, and small ones to try. By name the module and its parameters.
+#: What releases carry: the papers' sizes, and small ones to try. By name the module and its
+#: parameters.
 DESIGNS = {
     "mesa_64": ("mesa", {"N": 64, "Stages": 2, "StreamBits": 32}),
     "mesa_1024": ("mesa", {"N": 1024, "Stages": 6, "StreamBits": 64}),
@@ -162,7 +164,8 @@ def guarded(text, top):
     return text[: head.end()] + check + text[head.end() :]
 
 
-#: What Icarus Verilog 11 does not read in the benches, and what it reads. A wrong latency would fail.
+#: What Icarus Verilog 11 does not read in the benches, and what it reads. A wrong latency would
+#: fail.
 OLDER = {
     r"\b(parameter|localparam) (int unsigned|logic)\b": r"\1",
     r"ntt_pkg::product_latency\(64, 32, 0\)": "7",

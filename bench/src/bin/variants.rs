@@ -2,12 +2,16 @@
 //!
 //! Both encrypt with a comb and decrypt in dual numbers; a subgroup key's exponents are shorter.
 //! The prediction is the ratio of the products of its exponents, and of what surrounds the powers
-//! nothing. Generating a key stands beside a key of safe primes.
+//! nothing. Generating a key stands beside a key of safe primes. HEU's Okamoto-Uchiyama, whose
+//! exponents are short too, is measured by turns with a subgroup key of the same length where
+//! `HEARITH_PEERS_PYTHON` has it.
 
 use std::fmt::Write;
 use std::time::Instant;
 
 use hearith_bench::Result;
+use hearith_bench::contestant::{Contestant, Way};
+use hearith_bench::heu::Heu;
 use hearith_bench::machine::{Machine, engines};
 use hearith_bench::options::Options;
 use hearith_bench::report::{Table, rate, ratio, spread};
@@ -25,6 +29,9 @@ const GOALS: [(&str, u32, f64); 5] = [
     ("encrypt", 3072, 1.95),
     ("decrypt one number", 2048, 3.0),
 ];
+
+/// What a subgroup key of 3072 bits must gain over HEU's Okamoto-Uchiyama.
+const HEU: (u32, f64) = (3072, 2.5);
 
 /// A key with what is computed under it.
 struct Side {
@@ -107,6 +114,10 @@ fn main() -> Result<()> {
             }
         }
     }
+    let heu = match Heu::new("OU", HEU.0) {
+        Ok(mut heu) => beside_heu(&mut heu, seconds, rounds)?,
+        Err(error) => format!("Not measured: {error}.\n"),
+    };
     let (bits, keys) = if options.quick { (1024, 1) } else { GENERATED };
     let [djn, subgroup, safe] = generation(bits, keys)?;
     let mut made = Table::new(["primes", "bits", "seconds a key", "at most safe primes'"]);
@@ -123,7 +134,7 @@ fn main() -> Result<()> {
         text,
         "- Method: one thread; batches of {ROWS} rows, and one row; {rounds} rounds of both keys by turns. A ratio is the median of the \
          rounds' ratios with the least and greatest in brackets.\n\n## What was to be shown\n\n{}\n## Figures\n\n{}\n\
-         ## Generating a key\n\nMedian of {keys} keys of each kind, made by turns, with the least and greatest in brackets. Safe primes \
+         ## Beside HEU's Okamoto-Uchiyama\n\n{heu}\n## Generating a key\n\nMedian of {keys} keys of each kind, made by turns, with the least and greatest in brackets. Safe primes \
          are what a key for trustees takes.\n\n{}",
         goals.to_markdown(),
         table.to_markdown(),
@@ -131,6 +142,38 @@ fn main() -> Result<()> {
     )?;
     std::fs::write(options.out.join("variants.md"), text)?;
     Ok(())
+}
+
+/// A table of HEU's Okamoto-Uchiyama and a subgroup key of the same length, by turns.
+fn beside_heu(heu: &mut Heu, seconds: f64, rounds: usize) -> Result<String> {
+    let (bits, goal) = HEU;
+    let ours = Side::new(bits, Variant::Subgroup, Engine::best())?;
+    let mut table =
+        Table::new(["operation", "HEU, a second", "subgroup, a second", "times as fast", "at least", "met"]);
+    for (operation, way) in [("encrypt", Way::EncryptDjn), ("decrypt", Way::DecryptCrt)] {
+        ours.run(operation)?;
+        let repeats = (seconds / ours.seconds(operation, 1)?).ceil().max(1.0) as usize;
+        let theirs_once = heu.run(way, ROWS, 1)?;
+        let their_repeats = (seconds / theirs_once).ceil().max(1.0) as usize;
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            here.push(ours.seconds(operation, repeats)? / repeats as f64);
+            there.push(heu.run(way, ROWS, their_repeats)? / their_repeats as f64);
+        }
+        let gain = Spread::of_ratios(&there, &here);
+        let per_second = |times: &[f64]| rate(ROWS as f64 / Spread::of(times.iter().copied()).median);
+        let (least, met) = match operation {
+            "decrypt" => (ratio(goal), if gain.median >= goal { "yes" } else { "no" }),
+            _ => ("-".into(), "-"),
+        };
+        table.row([operation, &per_second(&there), &per_second(&here), &spread(gain), &least, met]);
+    }
+    Ok(format!(
+        "{}, keys of {bits} bits, engine {}. One overflow of a plaintext gives an Okamoto-Uchiyama key away.\n\n{}",
+        heu.versions(),
+        Engine::best(),
+        table.to_markdown()
+    ))
 }
 
 /// Seconds of a call, round by round, of the first key and of the second.
