@@ -40,7 +40,12 @@ RUST = ".rs"
 VERILOG = (".sv", ".svh", ".v")
 ENDINGS = (RUST, PYTHON, *VERILOG)
 #: Written by scripts, whose comments are as long as they come.
-GENERATED = ("rtl/ip/", "rtl/lib/accelerator_pkg.sv", "crates/device/src/registers.rs")
+GENERATED = (
+    "rtl/ip/",
+    "rtl/lib/accelerator_pkg.sv",
+    "boards/self_test/self_test_program.sv",
+    "crates/device/src/registers.rs",
+)
 #: What tools read, which stays where it is.
 _PRAGMA = re.compile(
     r"\b(noqa|pylint|pragma|SPDX)\b|^\s*(type|pyright|mypy|ruff|fmt|isort|yapf|shellcheck|verilator|verible|synthesis|"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by scripts/self_test.py: change that, then run it. The steps of the self-test: an
-// operation, an address or what a beat has beside its data, and data. Combinational.
+// Written by scripts/self_test.py: change that, then run it.
+// The steps of the self-test: an operation, an address or what a beat has beside its data, and data. Combinational.
 module self_test_program (
     input  logic [6:0]  step_i,
     output logic [2:0]  operation_o,
