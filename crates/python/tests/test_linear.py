@@ -202,6 +202,18 @@ np.add.outer(c, p)
 np.subtract.outer(p, c)
 np.multiply.outer(c, q)
 np.bincount([2, 0, 2], weights=c, minlength=5)
+np.add.reduceat(c, [0, 2])
+np.add.reduceat(c, [1, 1, 0])
+np.add.reduceat(m, [0, 2, 1], axis=1)
+np.histogram([0.5, 2, 1], 2, weights=c)[0]
+np.histogram([[0.5, 2, 7], [3, -1, 1]], [0, 1, 3, 3.5], weights=m)[0]
+np.histogram([4, 4, 9], range=(5, 9), bins=4, weights=c)[0]
+m.trace()
+m.trace(1)
+m.diagonal()
+m.swapaxes(0, 1)
+m[:1].squeeze()
+m[:, None].squeeze(1).swapaxes(-1, 0)
 np.pad(c, 1)
 np.pad(c, (1, 2), constant_values=7)
 np.pad(m, ((0, 1), (2, 0)), constant_values=((1, 2), (3, 4)))
@@ -386,6 +398,9 @@ def test_numpys_functions_with_floats(keys, call, values):
         "np.interp(c, [1, 2], [3, 4])",
         "np.polyval([1, 2], c)",
         "np.bincount(c)",
+        "np.histogram(c)",
+        "np.histogram([1, 2, 3], weights=c, density=True)",
+        "np.add.reduceat(c, 1)",
         "c // 2",
         "c % 2",
         "abs(c)",

@@ -4,6 +4,7 @@ what is made of them.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from fractions import Fraction
@@ -118,6 +119,37 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     order = np.zeros(length, dtype=np.intp)
     order[names] = np.arange(1, len(names) + 1)
     return np.concatenate([np.zeros_like(weights[:1]), sums])[order]
+
+
+def reduceat(a: Any, indices: Any, axis: SupportsIndex = 0) -> Any:
+    """`np.add.reduceat`: the sums from each index up to the next one."""
+    place = _shapes.axis_of(axis, a.shape)
+    starts = np.asarray(indices)
+    if starts.ndim != 1 or starts.dtype.kind not in "iu" or isinstance(indices, Rows):
+        refuse("np.add.reduceat at anything but a vector of indices")
+    length = a.shape[place]
+    if not all(0 <= start < length for start in starts):
+        raise IndexError(f"indices must be from 0 to {length - 1}, the last along axis {place}")
+    ends = [end if start < end else start + 1 for start, end in itertools.pairwise(starts)]
+    spans = zip(starts, [*ends, length], strict=False)
+    return np.stack([_slice(a, place, int(start), int(end)).sum(place) for start, end in spans], place)
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """`np.histogram` of plain numbers with encrypted weights: the sums, and the plain edges."""
+    if isinstance(a, Rows) or not isinstance(weights, Rows) or density:
+        refuse("np.histogram of anything but plain numbers with encrypted weights")
+    values = np.asarray(a)
+    if values.shape != weights.shape:
+        text = f"weights of shape {weights.shape} do not go with numbers of shape {values.shape}"
+        raise ShapeError(text, kind="dimensions")
+    values = values.ravel()
+    edges = np.histogram_bin_edges(values, bins, range)
+    places = np.searchsorted(edges, values, "right") - 1
+    # The last bin has its upper edge too.
+    places[values == edges[-1]] = len(edges) - 2
+    inside = (values >= edges[0]) & (values <= edges[-1])
+    return bincount(places[inside], weights.ravel()[inside], len(edges) - 1), edges
 
 
 # Differences and what is linear in a few neighbours

@@ -108,6 +108,7 @@ _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
 #: Methods of ufuncs that have a meaning of their own.
 _METHODS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
     (np.add, "reduce"): _linear.reduced,
+    (np.add, "reduceat"): _linear.reduceat,
     (np.add, "accumulate"): lambda array, axis=0: array.cumsum(axis),
 }
 
@@ -127,6 +128,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.gradient: _linear.gradient,
     # Whatever is in an empty array, it would be no place of a number.
     np.empty_like: lambda prototype, **options: np.zeros_like(prototype, **options),
+    np.histogram: _linear.histogram,
     np.inner: _linear.inner,
     np.interp: _linear.interp,
     np.iscomplexobj: lambda x: False,

@@ -194,6 +194,18 @@ class Rows(Unseen):
         """The array with its axes in the opposite order, or in that of `axes`."""
         return type(self)(self.content.selected(_shapes.places(self.shape).transpose(*axes)))
 
+    def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Self:
+        """The array with two of its axes exchanged."""
+        return type(self)(self.content.selected(_shapes.places(self.shape).swapaxes(axis1, axis2)))
+
+    def squeeze(self, axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None) -> Self:
+        """The array without axes of length 1: all of them, or those that are named."""
+        return self.reshape(_shapes.places(self.shape).squeeze(axis).shape)
+
+    def diagonal(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> Self:
+        """The numbers on a diagonal of two axes, `offset` above the main one."""
+        return type(self)(self.content.selected(_shapes.places(self.shape).diagonal(offset, axis1, axis2)))
+
     def take(self, indices: Any, axis: SupportsIndex | None = None) -> Self:
         """The numbers at some indices, of all of them row by row or along an axis."""
         if axis is None:

@@ -217,6 +217,10 @@ class EncryptedArray(Rows):
         names, totals = _sums.totals_by(self.content, labels)
         return names, EncryptedArray(totals)
 
+    def trace(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> EncryptedArray:
+        """The sums of diagonals of two axes."""
+        return self.diagonal(offset, axis1, axis2).sum(-1)
+
     def dot(self, weights: Any, *, progress: bool = False) -> EncryptedArray:
         """`self @ weights`: sums of the products with plain weights, a vector or the columns of a
         matrix.
