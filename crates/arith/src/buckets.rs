@@ -14,11 +14,11 @@ use std::ops::Range;
 
 /// Widest digit: beyond it the buckets of a window outgrow the bases of any batch that fits in
 /// memory.
-const WIDEST: u32 = 16;
+const MAX_WINDOW: u32 = 16;
 /// Most bases that share squarings.
-const FEW: usize = 16;
+const SMALL_BATCH: usize = 16;
 /// Products that a bucket costs beside those of the bases in it: into the two running products.
-const BUCKET: usize = 2;
+const BUCKET_PRODUCTS: usize = 2;
 
 /// The product of `base^exponent` over all rows, bases of any width, exponents below `2^bits`; one
 /// row.
@@ -34,17 +34,17 @@ pub(crate) fn product_of_powers<R: Rings>(constants: &Constants, bases: &Batch, 
         return with_kernel_for!(constants, 1, K => product_of_few::<R::Of<K>>(constants, bases, exponents));
     }
     let width = digit_width(bases.len(), bits);
-    let places = with_kernel!(constants.engine, K => of_places::<R::Of<K>>(constants, bases, exponents, bits, width));
+    let places = with_kernel!(constants.engine, K => window_sums::<R::Of<K>>(constants, bases, exponents, bits, width));
     with_kernel_for!(constants, 1, K => joined::<R::Of<K>>(constants, &places, width))
 }
 
 /// Whether so many bases share squarings.
 pub(crate) fn shares_squarings(constants: &Constants, bases: usize) -> bool {
-    bases <= FEW && (constants.engine.engine().lanes() == 1 || few(constants, 1))
+    bases <= SMALL_BATCH && (constants.engine.engine().lanes() == 1 || few(constants, 1))
 }
 
 /// The product of the powers in each digit's place, a place a row, in Montgomery form.
-fn of_places<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32, width: u32) -> Batch {
+fn window_sums<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32, width: u32) -> Batch {
     let places = bits.div_ceil(width) as usize;
     // Everything stays in Montgomery form up to the end.
     let bases = entered::<R>(constants, bases).public();
@@ -54,8 +54,8 @@ fn of_places<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch, b
         let places = places * part / parts..places * (part + 1) / parts;
         products_of_places::<R>(constants, &bases, exponents, places, width)
     };
-    let of_places: Vec<Batch> = (0..parts).map(of_part).collect();
-    Batch::concat(&of_places.iter().collect::<Vec<_>>())
+    let window_sums: Vec<Batch> = (0..parts).map(of_part).collect();
+    Batch::concat(&window_sums.iter().collect::<Vec<_>>())
 }
 
 /// For each place the product of the bases, each to the power of its digit there.
@@ -71,8 +71,8 @@ fn products_of_places<R: Ring>(
     let lists: Vec<&[u32]> =
         digits.iter().flat_map(|place| (0..values).map(move |value| place.rows_with(value))).collect();
     let buckets = products_in::<R>(Form::Montgomery, constants, bases, &lists).public();
-    let mut of_places = Batch::zeros(count, limbs);
-    for_long_groups::<R>(Moduli::Shared(constants), &mut of_places, |m, work, range, rows| {
+    let mut window_sums = Batch::zeros(count, limbs);
+    for_long_groups::<R>(Moduli::Shared(constants), &mut window_sums, |m, work, range, rows| {
         let space = || Space::<R::Kernel>::new(R::width(m));
         let (mut bucket, mut running, mut total) = (space(), space(), space());
         running.copy_from_slice(R::one(m));
@@ -89,7 +89,7 @@ fn products_of_places<R: Ring>(
         }
         work.settle(m, rows.chunks_exact_mut(limbs), &total);
     });
-    of_places
+    window_sums
 }
 
 /// The rows of exponents by their digits in one place.
@@ -126,15 +126,15 @@ impl Digits {
 }
 
 /// The product of the places' numbers, each to the power of two that its place stands for.
-fn joined<R: Ring>(constants: &Constants, of_places: &Batch, width: u32) -> Batch {
-    let limbs = of_places.limbs();
+fn joined<R: Ring>(constants: &Constants, window_sums: &Batch, width: u32) -> Batch {
+    let limbs = window_sums.limbs();
     let mut out = Batch::zeros(1, limbs);
     for_groups::<R>(Moduli::Shared(constants), &mut out, |m, work: &mut Workspace<R>, _, rows| {
         let mut factor = Space::<R::Kernel>::new(R::width(m));
         let mut total = Space::<R::Kernel>::new(R::width(m));
         total.copy_from_slice(R::one(m));
         let mut lanes = Vec::with_capacity(1);
-        for place in of_places.rows().rev() {
+        for place in window_sums.rows().rev() {
             work.sqr_assign(m, &mut total, width as usize);
             load_parts::<R>(m, &mut factor, std::iter::once(place), &mut lanes);
             work.mul_assign(m, &mut total, &factor);
@@ -146,8 +146,8 @@ fn joined<R: Ring>(constants: &Constants, of_places: &Batch, width: u32) -> Batc
 
 /// The width of digits that needs the fewest products.
 fn digit_width(rows: usize, bits: u32) -> u32 {
-    let cost = |width: u32| bits.div_ceil(width) as usize * (rows + (BUCKET << width));
-    (1..=WIDEST).min_by_key(|&width| cost(width)).expect("the range is not empty")
+    let cost = |width: u32| bits.div_ceil(width) as usize * (rows + (BUCKET_PRODUCTS << width));
+    (1..=MAX_WINDOW).min_by_key(|&width| cost(width)).expect("the range is not empty")
 }
 
 #[cfg(test)]

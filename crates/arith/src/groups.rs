@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Groups that a core takes at most before others may take from what is left, where a group is a
 /// product or two: a core that comes free while another works, be it on something else, waits for
 /// no more than these.
-const TAKEN: usize = 16;
+const GROUPS_PER_TASK: usize = 16;
 
 /// The moduli of a batch: one for all rows, or one for each.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub(crate) fn for_groups<R: Ring>(
     out: &mut Batch,
     job: impl Fn(&Lanes<R::Kernel>, &mut Workspace<R>, Range<usize>, &mut [u64]) + Sync,
 ) {
-    for_groups_taking::<R>(TAKEN, moduli, out, job);
+    for_groups_chunked::<R>(GROUPS_PER_TASK, moduli, out, job);
 }
 
 /// The same where each group is many products, dozens at least: cores take one at a time, so that
@@ -47,10 +47,10 @@ pub(crate) fn for_long_groups<R: Ring>(
     out: &mut Batch,
     job: impl Fn(&Lanes<R::Kernel>, &mut Workspace<R>, Range<usize>, &mut [u64]) + Sync,
 ) {
-    for_groups_taking::<R>(1, moduli, out, job);
+    for_groups_chunked::<R>(1, moduli, out, job);
 }
 
-fn for_groups_taking<R: Ring>(
+fn for_groups_chunked<R: Ring>(
     taken: usize,
     moduli: Moduli<'_>,
     out: &mut Batch,

@@ -149,9 +149,9 @@ impl Long {
         let mut quotient = vec![0; self.size];
         let upper = x.get(self.below..).unwrap_or(&[]);
         self.quotients.product_with(upper, &self.reciprocal, self.size, &mut quotient)?;
-        let mut multiple = self.multiples.take_place();
+        let mut multiple = self.multiples.take_buffer();
         self.multiples.product_with(&quotient, &self.modulus, 0, &mut multiple)?;
-        let mut rest = self.multiples.take_place();
+        let mut rest = self.multiples.take_buffer();
         fold(x, &mut rest);
         if subtract(&mut rest, &multiple) {
             subtract(&mut rest, &[1]);
@@ -164,8 +164,8 @@ impl Long {
             subtract(&mut rest, modulus);
         }
         out.copy_from_slice(&rest[..out.len()]);
-        self.multiples.give_place(multiple);
-        self.multiples.give_place(rest);
+        self.multiples.return_buffer(multiple);
+        self.multiples.return_buffer(rest);
         Ok(())
     }
 }

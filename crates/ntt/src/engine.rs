@@ -9,7 +9,7 @@ pub(crate) mod ifma;
 pub(crate) mod loops;
 pub(crate) mod serial;
 
-use crate::memory::Soon;
+use crate::memory::Prefetch;
 use crate::primes::{Constant, LANES, Lanes};
 use crate::shape::{Digits, Shape};
 use crate::transform::{self, Transforms};
@@ -41,15 +41,15 @@ pub(crate) trait Kernel: Send + Sync + 'static {
         degree: usize,
         leaf: usize,
         roots: &[Constant],
-        soon: [Option<Soon>; 2],
+        soon: [Option<Prefetch>; 2],
     );
     /// Coefficients `from ..` of a number, `from` a multiple of [`RUN`](crate::shape::RUN). As many
     /// vectors are asked for meanwhile.
-    fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>);
+    fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Prefetch>);
     /// The sums of coefficients, whole runs of them, at the places that they have in a number:
     /// fills `out`, as many words as they have bits divided by 64, and returns what is to be added
     /// above it. As many vectors are asked for meanwhile.
-    fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Soon>) -> [u64; 4];
+    fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Prefetch>) -> [u64; 4];
 }
 
 /// Where products of leaves go.

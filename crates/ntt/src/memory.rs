@@ -35,25 +35,25 @@ fn ask_for_huge_pages<T>(room: &mut [std::mem::MaybeUninit<T>]) {
 /// Vectors that are wanted soon: a loop that has something else to do asks for them a few at a
 /// time, so that memory and arithmetic are busy together.
 #[derive(Clone, Copy)]
-pub(crate) struct Soon {
+pub(crate) struct Prefetch {
     from: *const Lanes,
     write: bool,
 }
 
-impl Soon {
+impl Prefetch {
     /// To be written, all of them.
-    pub(crate) fn written(place: &mut [Lanes]) -> Self {
-        Soon { from: place.as_ptr(), write: true }
+    pub(crate) fn for_write(place: &mut [Lanes]) -> Self {
+        Prefetch { from: place.as_ptr(), write: true }
     }
 
     /// To be read: the vectors behind these, whether they are there or not.
-    pub(crate) fn behind(these: &[Lanes]) -> Self {
-        Soon { from: these.as_ptr_range().end, write: false }
+    pub(crate) fn after(these: &[Lanes]) -> Self {
+        Prefetch { from: these.as_ptr_range().end, write: false }
     }
 
     /// Asks for some of them.
     #[inline(always)]
-    pub(crate) fn ask(self, vectors: std::ops::Range<usize>) {
+    pub(crate) fn request(self, vectors: std::ops::Range<usize>) {
         #[cfg(target_arch = "x86_64")]
         for at in vectors {
             use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T1, _mm_prefetch};

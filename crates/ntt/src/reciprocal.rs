@@ -49,7 +49,7 @@ pub fn reciprocal(engine: Engine, a: &[u64], limbs: usize) -> Result<Vec<u64>, N
     let mut quotient = shifted(&of_normal(engine, &upper)?, shift);
     // B^limbs / a = 2^shift B^limbs / (2^shift a), and v is B^(2 k) / (2^shift a B^(k - a.len())).
     quotient.drain(..3.min(quotient.len()));
-    mend(engine, &mut quotient, a, limbs)?;
+    newton_correct(engine, &mut quotient, a, limbs)?;
     let needed = trimmed(&quotient).len().max(1);
     quotient.truncate(needed);
     Ok(quotient)
@@ -83,12 +83,12 @@ fn of_normal(engine: Engine, a: &[u64]) -> Result<Vec<u64>, NttError> {
     } else {
         add(&mut w, trimmed(correction))
     };
-    mend(engine, &mut w, a, 2 * k)?;
+    newton_correct(engine, &mut w, a, 2 * k)?;
     Ok(w)
 }
 
 /// Makes `floor(B^m / a)` of a number a few units off.
-fn mend(engine: Engine, quotient: &mut [u64], a: &[u64], m: usize) -> Result<(), NttError> {
+fn newton_correct(engine: Engine, quotient: &mut [u64], a: &[u64], m: usize) -> Result<(), NttError> {
     let power = power(m);
     let mut reached = product(engine, trimmed(quotient), a)?;
     while compare(trimmed(&reached), &power) == Ordering::Greater {

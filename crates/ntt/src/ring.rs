@@ -46,8 +46,8 @@ pub struct Ring {
     shape: Shape,
     terms: usize,
     transforms: Box<dyn Transforms>,
-    rooms: Mutex<Vec<Vec<Lanes>>>,
-    places: Mutex<Vec<Vec<u64>>>,
+    transform_buffers: Mutex<Vec<Vec<Lanes>>>,
+    buffers: Mutex<Vec<Vec<u64>>>,
 }
 
 /// The transform of a number, made by [`Ring::transform`].
@@ -83,7 +83,7 @@ impl Ring {
         let available = engine.available()?;
         let shape = Shape::of(limbs, terms).filter(|_| terms > 0).ok_or(NttError::Size { limbs, terms })?;
         let transforms = engine::transforms(available, shape);
-        Ok(Ring { engine, shape, terms, transforms, rooms: Mutex::default(), places: Mutex::default() })
+        Ok(Ring { engine, shape, terms, transforms, transform_buffers: Mutex::default(), buffers: Mutex::default() })
     }
 
     /// The engine.
@@ -258,7 +258,7 @@ impl Ring {
     }
 
     fn multiply(&self, a: &[u64], b: Option<Second<'_>>, take: impl FnOnce(&mut [u64])) {
-        let mut room = self.room();
+        let mut room = self.transform_buffer();
         self.with_place(|full| {
             match b {
                 None => self.transforms.product(a, Factor::Same, &mut room, full),
@@ -266,37 +266,37 @@ impl Ring {
                     self.transforms.product(a, Factor::Transformed(b), &mut room, full);
                 }
                 Some(Second::Number(b)) => {
-                    let mut more = self.room();
+                    let mut more = self.transform_buffer();
                     self.transforms.product(a, Factor::Number(b, &mut more), &mut room, full);
-                    lock(&self.rooms).push(more);
+                    lock(&self.transform_buffers).push(more);
                 }
             }
             take(full);
         });
-        lock(&self.rooms).push(room);
+        lock(&self.transform_buffers).push(room);
     }
 
     /// Room for a transform: what an earlier product used, if there is one.
-    fn room(&self) -> Vec<Lanes> {
-        let room = lock(&self.rooms).pop();
+    fn transform_buffer(&self) -> Vec<Lanes> {
+        let room = lock(&self.transform_buffers).pop();
         room.unwrap_or_else(|| zeros(self.shape.length()))
     }
 
     fn with_place(&self, work: impl FnOnce(&mut [u64])) {
-        let mut place = self.take_place();
+        let mut place = self.take_buffer();
         work(&mut place);
-        self.give_place(place);
+        self.return_buffer(place);
     }
 
     /// A place of [`Ring::limbs`] limbs, with whatever is in it.
-    pub(crate) fn take_place(&self) -> Vec<u64> {
-        let place = lock(&self.places).pop();
+    pub(crate) fn take_buffer(&self) -> Vec<u64> {
+        let place = lock(&self.buffers).pop();
         place.unwrap_or_else(|| zeros(self.limbs()))
     }
 
     /// Keeps a place for the next.
-    pub(crate) fn give_place(&self, place: Vec<u64>) {
-        lock(&self.places).push(place);
+    pub(crate) fn return_buffer(&self, place: Vec<u64>) {
+        lock(&self.buffers).push(place);
     }
 
     fn fits(&self, limbs: usize) -> Result<(), NttError> {

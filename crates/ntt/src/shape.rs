@@ -94,13 +94,13 @@ pub(crate) struct Digits {
     pub(crate) modulus: Lanes,
     pub(crate) modulus_top: Lanes,
     /// Where the digits of a run are in its words, eight digits at a time, and words in digits.
-    pub(crate) cut: Vec<Cut>,
-    pub(crate) pack: Vec<Pack>,
+    pub(crate) cut: Vec<SplitPlan>,
+    pub(crate) pack: Vec<JoinPlan>,
 }
 
 /// Where eight digits of a run are in its words: digit `i` has bits of the word `word + index[i]`
 /// and of the next.
-pub(crate) struct Cut {
+pub(crate) struct SplitPlan {
     pub(crate) word: usize,
     pub(crate) index: [Lanes; 2],
     /// How far the two are shifted: to the right, and to the left.
@@ -110,7 +110,7 @@ pub(crate) struct Cut {
 
 /// What eight words of a run are made of: word `i` has bits of the digit `digit + index[i]` and of
 /// the next two.
-pub(crate) struct Pack {
+pub(crate) struct JoinPlan {
     pub(crate) word: usize,
     pub(crate) digit: usize,
     pub(crate) index: [Lanes; 3],
@@ -119,18 +119,18 @@ pub(crate) struct Pack {
     pub(crate) left: [Lanes; 2],
 }
 
-impl Cut {
+impl SplitPlan {
     /// Of the eight digits from `8 group` on.
     fn new(bits: usize, group: usize) -> Self {
         let at = |i: usize| (LANES * group + i) * bits;
         let word = at(0) / 64;
         let index = |next: usize| Lanes::of(|i| (at(i) / 64 - word + next) as u64);
         let right = Lanes::of(|i| (at(i) % 64) as u64);
-        Cut { word, index: [index(0), index(1)], right, left: Lanes::of(|i| 64 - right.0[i]) }
+        SplitPlan { word, index: [index(0), index(1)], right, left: Lanes::of(|i| 64 - right.0[i]) }
     }
 }
 
-impl Pack {
+impl JoinPlan {
     /// Of the eight words from `word` on.
     fn new(bits: usize, word: usize) -> Self {
         let at = |i: usize| (word + i) * 64;
@@ -138,7 +138,7 @@ impl Pack {
         let index = |next: usize| Lanes::of(|i| (at(i) / bits - digit + next) as u64);
         let left = |next: usize| Lanes::of(|i| (next * bits - at(i) % bits) as u64);
         let right = Lanes::of(|i| (at(i) % bits) as u64);
-        Pack { word, digit, index: [index(0), index(1), index(2)], right, left: [left(1), left(2)] }
+        JoinPlan { word, digit, index: [index(0), index(1), index(2)], right, left: [left(1), left(2)] }
     }
 }
 
@@ -169,10 +169,12 @@ impl Digits {
             fractions,
             modulus,
             modulus_top: Lanes::of(|i| if i == 0 { top } else { 0 }),
-            cut: (0..RUN / 2).map(|group| Cut::new(size, group)).collect(),
+            cut: (0..RUN / 2).map(|group| SplitPlan::new(size, group)).collect(),
             // A run has as many words as a digit has bits; the last eight may be the last ones'
             // neighbours again.
-            pack: (0..size.div_ceil(LANES)).map(|group| Pack::new(size, (LANES * group).min(size - LANES))).collect(),
+            pack: (0..size.div_ceil(LANES))
+                .map(|group| JoinPlan::new(size, (LANES * group).min(size - LANES)))
+                .collect(),
         }
     }
 }

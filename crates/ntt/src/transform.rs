@@ -12,18 +12,18 @@
 //! put together. Columns and rows are what cores share out.
 
 use crate::engine::{Kernel, Target};
-use crate::memory::{Soon, copy_past_caches, zeros};
+use crate::memory::{Prefetch, copy_past_caches, zeros};
 use crate::primes::{Constant, Lanes, roots};
 use crate::shape::{Digits, RUN, Shape};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
 /// Vectors that fit into a first-level cache, with room to spare.
-const NEAR: usize = 512;
+const L1_VECTORS: usize = 512;
 /// Vectors that are worked on in one piece on one core.
-const PIECE: usize = 1 << 14;
+const SINGLE_CORE_VECTORS: usize = 1 << 14;
 /// Vectors from which on cores share the work.
-const SHARED: usize = 1 << 11;
+const PARALLEL_VECTORS: usize = 1 << 11;
 /// Most vectors of a row.
 const ROW: usize = 1 << 13;
 /// Most columns of a group, and most vectors of one.
@@ -31,9 +31,9 @@ const COLUMNS: usize = 64;
 const GROUP: usize = 1 << 14;
 /// Vectors from which on a transform is written past the caches, which would not keep it until it
 /// is read.
-const FAR: usize = 1 << 19;
+const STREAMING_VECTORS: usize = 1 << 19;
 /// Leaves whose products are one piece of work.
-const LEAVES: usize = 64;
+const LEAF_BATCH: usize = 64;
 /// Most upper levels in one go.
 const UPPER: u32 = 10;
 
@@ -83,7 +83,7 @@ impl<K: Kernel> Engine<K> {
     fn upper(&self) -> Upper {
         let (length, levels) = (self.shape.length(), self.shape.levels);
         let threads = rayon::current_num_threads();
-        if length <= if threads > 1 { SHARED } else { PIECE } {
+        if length <= if threads > 1 { PARALLEL_VECTORS } else { SINGLE_CORE_VECTORS } {
             return Upper(0);
         }
         let enough = (2 * threads).next_power_of_two().ilog2();
@@ -99,7 +99,7 @@ impl<K: Kernel> Engine<K> {
 
     /// Levels of a block below a node, depth first.
     fn forward(&self, block: &mut [Lanes], node: usize, levels: u32) {
-        if block.len() <= NEAR || levels < 4 {
+        if block.len() <= L1_VECTORS || levels < 4 {
             return K::forward(block, node, levels, self.roots);
         }
         K::split(block, node, self.roots);
@@ -110,7 +110,7 @@ impl<K: Kernel> Engine<K> {
     }
 
     fn inverse(&self, block: &mut [Lanes], node: usize, levels: u32) {
-        if block.len() <= NEAR || levels < 4 {
+        if block.len() <= L1_VECTORS || levels < 4 {
             return K::inverse(block, node, levels, self.roots);
         }
         let quarter = block.len() / 4;
@@ -127,12 +127,12 @@ impl<K: Kernel> Engine<K> {
             return K::residues(out, number, 0, &self.digits, None);
         }
         let width = self.group(row, upper);
-        let far = out.len() >= FAR;
+        let far = out.len() >= STREAMING_VECTORS;
         columns(out, row, width).into_par_iter().enumerate().for_each_init(
             || zeros(width << upper.0),
             |near, (group, mut columns)| {
                 for ((r, near), column) in near.chunks_exact_mut(width).enumerate().zip(&mut columns) {
-                    let soon = (!far).then(|| Soon::written(column));
+                    let soon = (!far).then(|| Prefetch::for_write(column));
                     K::residues(near, number, r * row + group * width, &self.digits, soon);
                 }
                 self.forward(near, 0, upper.0);
@@ -170,7 +170,7 @@ impl<K: Kernel> Engine<K> {
                     // The next group's columns are behind this one's.
                     let rows = near.chunks_exact(width).zip(places).zip(&columns);
                     rows.map(|((near, place), column)| {
-                        K::combine(place, near, &self.digits, Some(Soon::behind(column)))
+                        K::combine(place, near, &self.digits, Some(Prefetch::after(column)))
                     })
                     .collect()
                 },
@@ -192,7 +192,7 @@ impl<K: Kernel> Transforms for Engine<K> {
     }
 
     fn multiply(&self, out: Target<'_>, a: &[Lanes], b: &[Lanes]) {
-        let leaves = LEAVES.min(1 << self.shape.levels);
+        let leaves = LEAF_BATCH.min(1 << self.shape.levels);
         let chunk = leaves * self.shape.degree;
         let (values, add) = match out {
             Target::Set(values) => (values, false),
@@ -211,7 +211,7 @@ impl<K: Kernel> Transforms for Engine<K> {
         let (levels, degree) = (self.shape.levels - upper.0, self.shape.degree);
         let leaf = |r: usize| r << levels;
         // The next row, if there are several.
-        let soon = |row: &[Lanes]| (upper.0 > 0).then(|| Soon::behind(row));
+        let soon = |row: &[Lanes]| (upper.0 > 0).then(|| Prefetch::after(row));
         match b {
             Factor::Number(b, more) => {
                 if upper.0 > 0 {

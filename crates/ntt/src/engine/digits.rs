@@ -3,7 +3,7 @@
 
 use super::Word;
 use super::loops::{Factor, Moduli};
-use crate::memory::Soon;
+use crate::memory::Prefetch;
 use crate::primes::{LANES, Lanes, RADIX};
 use crate::shape::{DIGITS, Digits, INVERSE, RUN, mask};
 
@@ -41,7 +41,13 @@ fn cut<W: Word>(words: &[u64], digits: &Digits, out: &mut [u64; COUNT]) {
 /// first and of three products' upper halves is below `0.6 p`, and residues lie between 0 and
 /// `2 p`.
 #[inline(always)]
-pub(super) fn residues<W: Word>(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>) {
+pub(super) fn residues<W: Word>(
+    out: &mut [Lanes],
+    number: &[u64],
+    from: usize,
+    digits: &Digits,
+    soon: Option<Prefetch>,
+) {
     let m = Moduli::<W>::new();
     let inverse = W::load(&INVERSE);
     let [first, second, third] = &digits.places;
@@ -50,7 +56,7 @@ pub(super) fn residues<W: Word>(out: &mut [Lanes], number: &[u64], from: usize, 
     let size = digits.bits as usize;
     for (i, out) in out.chunks_exact_mut(RUN).enumerate() {
         if let Some(soon) = soon {
-            soon.ask(RUN * i..RUN * (i + 1));
+            soon.request(RUN * i..RUN * (i + 1));
         }
         let words = number.get((from / RUN + i) * size..).unwrap_or(&[]);
         // Beyond the number there are zeros.
@@ -106,7 +112,7 @@ pub(super) fn combine<W: Word>(
     out: &mut [u64],
     coefficients: &[Lanes],
     digits: &Digits,
-    soon: Option<Soon>,
+    soon: Option<Prefetch>,
 ) -> [u64; 4] {
     let m = Moduli::<W>::new();
     let scale = Factor::<W>::load(&digits.scale);
@@ -122,7 +128,7 @@ pub(super) fn combine<W: Word>(
     for (i, (out, coefficients)) in out.chunks_exact_mut(bits as usize).zip(coefficients.chunks_exact(RUN)).enumerate()
     {
         if let Some(soon) = soon {
-            soon.ask(RUN * i..RUN * (i + 1));
+            soon.request(RUN * i..RUN * (i + 1));
         }
         // Written and read again, so that the words of a vector are loaded to all lanes, which
         // takes no shuffle.

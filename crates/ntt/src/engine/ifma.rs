@@ -3,7 +3,7 @@
 
 use super::loops::kernel;
 use super::{Kernel, Target, Word};
-use crate::memory::Soon;
+use crate::memory::Prefetch;
 use crate::primes::{Constant, LANES, Lanes};
 use crate::shape::Digits;
 use std::arch::x86_64::{

@@ -20,7 +20,7 @@
 //! `9 p` with what it is added to.
 
 use super::{Target, Word};
-use crate::memory::Soon;
+use crate::memory::Prefetch;
 use crate::primes::{Constant, INVERSES, LANES, Lanes, MASK, PRIMES, RADIX};
 use crate::shape::{INVERSE, P};
 
@@ -263,7 +263,7 @@ pub(super) fn multiply<W: Word>(
     degree: usize,
     leaf: usize,
     roots: &[Constant],
-    soon: [Option<Soon>; 2],
+    soon: [Option<Prefetch>; 2],
 ) {
     let m = Moduli::<W>::new();
     let one = Factor::<W>::load(&ONE);
@@ -276,7 +276,7 @@ pub(super) fn multiply<W: Word>(
     for (i, out) in out.chunks_exact_mut(degree).enumerate() {
         let range = i * degree..(i + 1) * degree;
         for soon in soon.into_iter().flatten() {
-            soon.ask(range.clone());
+            soon.request(range.clone());
         }
         let from = match a {
             Some(a) => &a[range.clone()],
@@ -384,7 +384,7 @@ macro_rules! kernel {
                 degree: usize,
                 leaf: usize,
                 roots: &[Constant],
-                soon: [Option<Soon>; 2],
+                soon: [Option<Prefetch>; 2],
             ) {
                 $(#[$feature])?
                 fn compiled(
@@ -394,7 +394,7 @@ macro_rules! kernel {
                     degree: usize,
                     leaf: usize,
                     roots: &[Constant],
-                    soon: [Option<Soon>; 2],
+                    soon: [Option<Prefetch>; 2],
                 ) {
                     $crate::engine::loops::multiply::<$word>(out, a, b, degree, leaf, roots, soon);
                 }
@@ -403,9 +403,9 @@ macro_rules! kernel {
                 unsafe { compiled(out, a, b, degree, leaf, roots, soon) }
             }
 
-            fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>) {
+            fn residues(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Prefetch>) {
                 $(#[$feature])?
-                fn compiled(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Soon>) {
+                fn compiled(out: &mut [Lanes], number: &[u64], from: usize, digits: &Digits, soon: Option<Prefetch>) {
                     $crate::engine::digits::residues::<$word>(out, number, from, digits, soon);
                 }
                 // SAFETY: as in `forward`.
@@ -413,9 +413,9 @@ macro_rules! kernel {
                 unsafe { compiled(out, number, from, digits, soon) }
             }
 
-            fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Soon>) -> [u64; 4] {
+            fn combine(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Prefetch>) -> [u64; 4] {
                 $(#[$feature])?
-                fn compiled(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Soon>) -> [u64; 4] {
+                fn compiled(out: &mut [u64], coefficients: &[Lanes], digits: &Digits, soon: Option<Prefetch>) -> [u64; 4] {
                     $crate::engine::digits::combine::<$word>(out, coefficients, digits, soon)
                 }
                 // SAFETY: as in `forward`.

@@ -2,7 +2,7 @@
 
 use super::loops::kernel;
 use super::{Kernel, Target, Word};
-use crate::memory::Soon;
+use crate::memory::Prefetch;
 use crate::primes::{Constant, LANES, Lanes, MASK, RADIX};
 use crate::shape::Digits;
 
