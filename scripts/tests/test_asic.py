@@ -1,0 +1,78 @@
+"""What synth/asic.py makes of the tools' output."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "synth"))
+import asic
+import tools
+
+SAID = """OpenSTA 2.0.17
+== path
+Startpoint: a (rising edge-triggered flip-flop clocked by clk)
+   0.0000    0.0000 ^ a/CK (DFF_X1)
+   0.0846    0.0846 v a/Q (DFF_X1)
+   0.0216    0.1062 ^ u_x/_1_/ZN (AOI21_X2)
+   0.0400    0.1462 ^ u_x.u_y/_2_/Z (BUF_X4)
+   0.0000    0.1462 ^ b/D (DFF_X1)
+             0.1462   data arrival time
+  -0.0338    9.9662   library setup time
+             9.8200   slack (MET)
+== power
+Total                8.440037e-04 2.046902e-04 2.242987e-03 3.291681e-03 100.0%
+                            25.6%         6.2%        68.1%
+"""
+REPORT = """=== part ===
+        5     22.5 DFF_X1
+   Chip area for module 'part': 22.500000
+
+=== design hierarchy ===
+        + cells
+       10    45.2 DFF_X1
+        7    28.1 SDFF_X2
+      378  201.096 INV_X1
+        2 4.5E+01 part
+   Chip area for top module 'top': 274.400000
+"""
+
+
+def test_answers_are_read():
+    assert asic.answers(SAID, REPORT) == {
+        "MHz": 5555.6,
+        "area": 274,
+        "registers": 17,
+        "uW/MHz": 32.92,
+        "gates": 2,
+        "buffers": 1,
+    }
+
+
+def test_a_design_that_misses_the_clock_has_a_frequency_too():
+    assert asic.answers(SAID.replace(" 9.8200   slack", "-15.0000   slack"), REPORT)["MHz"] == 40.0
+
+
+def test_a_library_is_the_one_that_the_page_is_made_with(tmp_path, monkeypatch):
+    monkeypatch.setattr(tools, "WORK", tmp_path / "work")
+    (tmp_path / "work").mkdir()
+    monkeypatch.delenv("HEARITH_LIBERTY", raising=False)
+    with pytest.raises(tools.Failed, match="names no folder"):
+        asic.liberty("Nangate45")
+    monkeypatch.setenv("HEARITH_LIBERTY", str(tmp_path))
+    with pytest.raises(tools.Failed, match=r"there is no nangate45_typ\.lib"):
+        asic.liberty("Nangate45")
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "nangate45_typ.lib").write_text("another library\n")
+    with pytest.raises(tools.Failed, match="another version"):
+        asic.liberty("Nangate45")
+    # It is looked for anew.
+    assert not (tmp_path / "work" / "nangate45_typ.lib").exists()
+
+
+def test_every_design_is_a_module_with_these_parameters():
+    for designs in asic.DESIGNS.values():
+        for top, parameters in designs.values():
+            text = next(path for path in tools.SOURCES if path.stem == top).read_text()
+            head = text[text.index("module ") : text.index("\n);")]
+            assert all(f" {name} " in head for name in parameters), (top, parameters)
