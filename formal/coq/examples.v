@@ -1,5 +1,5 @@
 (* Every main theorem's premises hold for some numbers: no theorem is vacuous. *)
-From Arith Require Import serial serial_dual.
+From Arith Require Import serial serial_dual squares bits doubling.
 From Arith Require lazy avx2 ifma.
 
 Ltac premise := first
@@ -35,6 +35,18 @@ Example dual_mul_body_example :
   exists x, (val [B - 1; B - 1] + val m * val m) * (val [2; 1] + val [2; 1] * val m) =
     R 2 * (val low + val high * val m) + x * (val m * val m).
 Proof. apply dual_mul_body_correct; premise. Qed.
+Example square_example : exists s, square 2 [7; 7; 7; 7; 7] [B - 1; B - 1] = s ++ [7] /\ limbs s /\
+  length s = 4%nat /\ val s = val [B - 1; B - 1] * val [B - 1; B - 1].
+Proof. apply (square_correct 2 [7; 7; 7; 7; 7]); premise. Qed.
+Example sqr_body_example : let '(r, _) := sqr_body 2 [0; 0] [2; 1] m n [0; 0; 0; 0] in
+  limbs r /\ length r = 2%nat /\ 0 <= val r < val m /\ exists x, R 2 * val r = val [2; 1] * val [2; 1] + x * val m.
+Proof. apply sqr_body_correct; premise. Qed.
+Example dual_sqr_body_example : let '(r, _) := dual_sqr_body 2 (repeat 0 4) ([2; 1] ++ [2; 1]) m n (repeat 0 8) in
+  exists low high, r = low ++ high /\ limbs low /\ limbs high /\ length low = 2%nat /\ length high = 2%nat /\
+  0 <= val low < val m /\ 0 <= val high < val m /\
+  exists x, (val [2; 1] + val [2; 1] * val m) * (val [2; 1] + val [2; 1] * val m) =
+    R 2 * (val low + val high * val m) + x * (val m * val m).
+Proof. apply dual_sqr_body_correct; premise. Qed.
 Example add_example : let r := add 2 m [2; 1] [2; 1] in limbs r /\ length r = 2%nat /\
   (val r = val [2; 1] + val [2; 1] \/ val r = val [2; 1] + val [2; 1] - val m) /\ 0 <= val r < val m.
 Proof. apply add_correct; premise. Qed.
@@ -49,3 +61,18 @@ Example lazy_high_example : 0 <= 3 < 3 * 3. Proof. apply (lazy.lazy_high 768 3 l
 Example lazy_high_chunk_example : 0 <= 3 < 3 * 3.
 Proof. apply (lazy.lazy_high_chunk 768 3 ltac:(lia) ltac:(lia) 0 8 0 2 0 0); lia. Qed.
 Example make_room_example : 0 <= avx2.make_room 245 6 <= 250. Proof. apply (avx2.make_room_correct 245 6); vm_compute; intuition discriminate. Qed.
+Example bits_at_example : bits_at [B - 1; 6] 60 8 = ((B - 1 + B * (6 + B * 0)) / 2 ^ 60) mod 2 ^ 8.
+Proof. apply (bits_at_correct [B - 1; 6] 60 8); premise. Qed.
+Example low_bits_example : low_bits 64 = 2 ^ 64 - 1. Proof. apply low_bits_correct. lia. Qed.
+Example double_example : let '(s, r) := bits.double [2; 1] 1 m in limbs r /\ length r = 2%nat /\ 0 <= val r < val m /\
+  0 <= s <= 1 /\ 2 * val [2; 1] + 1 = s * val m + val r.
+Proof. apply double_correct; premise. Qed.
+Example reciprocal_example : reciprocal 3735928559 = 2 ^ 63 / 3735928559. Proof. apply reciprocal_correct. lia. Qed.
+(* Moduli of 65 bits, bit by bit, and of 129 bits, by their leading bits. *)
+Example doubling_short : let '(_, _, prepared) := new m 65 in let '(q, r) := doubling.double m 65 prepared [2; 1] 24 5 in
+  limbs r /\ length r = 2%nat /\ 0 <= val r < val m /\ 2 ^ 24 * val [2; 1] + 5 = q * val m + val r.
+Proof. apply (doubling_correct m 65 [2; 1] 24 5); premise. Qed.
+Example doubling_long : let '(_, _, prepared) := new [3; 0; 1] 129 in
+  let '(q, r) := doubling.double [3; 0; 1] 129 prepared [2; 0; 1] 24 16777215 in
+  limbs r /\ length r = 3%nat /\ 0 <= val r < val [3; 0; 1] /\ 2 ^ 24 * val [2; 0; 1] + 16777215 = q * val [3; 0; 1] + val r.
+Proof. apply (doubling_correct [3; 0; 1] 129 [2; 0; 1] 24 16777215); premise. Qed.

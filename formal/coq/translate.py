@@ -3,7 +3,7 @@
 
 Usage: translate.py SOURCES OUTPUT
 
-`SOURCES` is the folder of the crate's sources, `OUTPUT` the folder for one Coq file per Rust file.
+`SOURCES` is the folder of all crates, `OUTPUT` the folder for one Coq file per Rust file.
 Each function becomes a Coq function over lists of limbs: mutable arguments are returned after the
 result, loops over slices recurse over lists, `while` loops have as much fuel as there are limbs.
 Words are numbers of Z and wrap as in a release build; slices and indexes out of range, which would
@@ -17,37 +17,63 @@ from pathlib import Path
 
 # Rust file, functions and constants translated from it, Coq files it needs.
 FILES = {
-    "natural": ("natural.rs", "adc sbb mac mask add_assign less reduce_once mac_row", ""),
+    "natural": ("arith/src/natural.rs", "adc sbb mac mask add_assign less reduce_once mac_row", ""),
     "serial": (
-        "backend/serial.rs",
+        "arith/src/backend/serial.rs",
         "carry_row carry_rows mac_rows_from mac_rows reduce_row reduce_rows reduce mul_add product "
         "finish_high subtract_digits mul_body dual_mul_body add_chunk add",
         "natural",
     ),
+    "bits": ("arith/src/natural.rs", "low_bits bits_at shift_in double", "natural"),
+    "doubling": ("arith/src/doubling.rs", "reciprocal new double", "natural bits"),
+    "squares": ("arith/src/backend/serial.rs", "square sqr_body dual_sqr_body", "natural serial"),
 }
 CONSTANTS = {
+    "doubling_constants": [("arith/src/doubling.rs", "STEP")],
     "ifma_constants": [
-        ("backend/ifma.rs", "RADIX"),
-        ("backend/ifma/blocks.rs", "BLOCK"),
-        ("constants.rs", "MOST_BITS"),
+        ("arith/src/backend/ifma.rs", "RADIX"),
+        ("arith/src/backend/ifma/blocks.rs", "BLOCK"),
+        ("arith/src/constants.rs", "MOST_BITS"),
     ],
     "avx2_constants": [
-        ("backend/avx2.rs", "RADIX"),
-        ("backend/avx2.rs", "SPARE"),
-        ("backend/avx2/blocks.rs", "BLOCK"),
-        ("backend/avx2/blocks.rs", "ROOM"),
+        ("arith/src/backend/avx2.rs", "RADIX"),
+        ("arith/src/backend/avx2.rs", "SPARE"),
+        ("arith/src/backend/avx2/blocks.rs", "BLOCK"),
+        ("arith/src/backend/avx2/blocks.rs", "ROOM"),
     ],
+}
+# What else the proofs need of a source: the Coq definition that the text found makes, and a pattern
+# that must be found so often, each time with the same text.
+BLOCKS = "arith/src/backend/avx2/blocks.rs"
+EXPRESSIONS = {
+    "avx2_room": [
+        (BLOCKS, "room_blocks (weight SIZE : Z)", r"fn add_blocks\(.*?self\.make_room\(0, (.*?)\);", 1),
+        (BLOCKS, "room_square (SIZE : Z)", r"fn square\(.*?self\.make_room\(0, (.*?)\);", 1),
+        (BLOCKS, "room_reduce (SIZE : Z)", r"[tu]\.make_room\(at, (.*?)\);", 3),
+        (BLOCKS, "room_parts (SIZE : Z)", r"fn multiply_(?:from|below)\(.*?self\.make_room\(0, (.*?)\);", 2),
+    ],
+    "encodings": [
+        ("paillier/src/encoding/slots.rs", "slot_bits (value_bits addition_bits : Z)",
+         r"fn slot_bits\(&self\) -> u32 \{\n +self\.(value_bits \+ )self\.(addition_bits.*?)\n", 1),
+        ("paillier/src/encoding/slots.rs", "KEPT", r"key_bits\.saturating_sub\((\d+)\) / self\.slot_bits\(\)", 1),
+    ],
+    "schemes": [
+        ("paillier/src/key/factors.rs", "LESS", r"\(difference\(&self\.p, &\[(\d+)\]\), difference\(", 1),
+    ],
+    "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }
 # Names of Coq's library.
 RESERVED = {"left", "right", "fst", "snd"}
 # Calls that only concern the compiler.
-TRANSPARENT = {"black_box"}
+TRANSPARENT = {"black_box", "Zeroizing::new"}
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>0x[0-9a-f_]+|\d[\d_]*)|(?P<name>[A-Za-z_]\w*)|"
+    r"\s*(?:(?P<number>0x[0-9a-f_]+|\d[\d_]*)(?:u64|u128|i128|u32|usize)?|(?P<name>[A-Za-z_]\w*)|"
     r"(?P<op>\.\.=|<<=|>>=|::|\.\.|->|=>|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\*=|[-+*/%&|^!<>=.,;:(){}\[\]#']))"
 )
 # Binding strengths of Rust's binary operators.
-STRENGTH = {"*": 9, "+": 8, "-": 8, "<<": 7, ">>": 7, "&": 6, "^": 5, "|": 4, "==": 3, "<": 3}
+STRENGTH = {"*": 9, "/": 9, "%": 9, "+": 8, "-": 8, "<<": 7, ">>": 7, "&": 6, "^": 5, "|": 4, "==": 3, "<": 3}
+# What the operations on words of a kind are called: those on u64 are add64, sub64 and so on.
+SUFFIX = {"u32": "32", "u64": "64", "u128": "128", "i128": "i128"}
 
 
 class Unknown(Exception):
@@ -128,13 +154,19 @@ class Parser:
                 pattern = self.pattern()
                 self.take("in")
                 value = self.expression()
+                value = ("range", value, self.expression()) if self.found("..") else value
                 statements.append(("for", pattern, value, self.braces()))
             elif self.found("while"):
                 condition = self.expression()
                 statements.append(("while", condition, self.braces()))
             elif self.found("if"):
-                condition = self.expression()
-                statements.append(("if", condition, self.braces()))
+                value = self.conditional()
+                if value[0] == "ifelse" and self.peek() in (None, "}"):
+                    return statements, value
+                statements.append(value)
+            elif self.found("return"):
+                statements.append(("return", self.expression()))
+                self.take(";")
             elif self.peek() == "debug_assert_eq":
                 while self.take() != ";":
                     pass
@@ -142,15 +174,34 @@ class Parser:
                 value = self.expression()
                 if self.peek() in (None, "}"):
                     return statements, value
-                operator = self.take(";", "=", "+=")
+                operator = self.take(";", "=", "+=", "<<=", ">>=")
                 if operator == ";":
                     statements.append(("call", value))
                     continue
                 new = self.expression()
-                new = ("binary", "+", value, new) if operator == "+=" else new
+                new = ("binary", operator[:-1], value, new) if operator != "=" else new
                 statements.append(("assign", value, new))
                 self.take(";")
         return statements, None
+
+    def conditional(self):
+        """What follows `if`: a statement, two values, or what is returned at once."""
+        condition = self.expression()
+        self.take("{")
+        statements, value = self.block()
+        self.take("}")
+        if self.found("else"):
+            self.take("{")
+            others, other = self.block()
+            self.take("}")
+            if statements or others or value is None or other is None:
+                raise Unknown("an alternative with statements")
+            return ("ifelse", condition, value, other)
+        if value is not None:
+            raise Unknown("a block with a value")
+        if statements and statements[0][0] == "return":
+            return ("return_if", condition, statements[0][1])
+        return ("if", condition, statements)
 
     def braces(self):
         """A block in braces without a value."""
@@ -249,6 +300,8 @@ class Parser:
             return ("number", int(token.replace("_", ""), 0))
         if token == "(":
             parts = [self.expression()]
+            if self.found(".."):
+                parts = [("range", parts[0], self.expression())]
             while self.found(","):
                 parts.append(self.expression())
             self.take(")")
@@ -259,6 +312,21 @@ class Parser:
                 parts.append(self.expression())
             self.take("]")
             return ("array", parts)
+        if token == "|":
+            name = self.take()
+            self.take(":")
+            kind = self.take()
+            self.take("|")
+            return ("function", name, kind, self.expression())
+        if token == "if":
+            return self.conditional()
+        if re.match(r"[A-Z][a-z]", token) and self.found("{"):
+            fields = []
+            while not self.found("}"):
+                name = self.take()
+                fields.append(self.expression() if self.found(":") else ("name", name))
+                self.found(",")
+            return ("tuple", fields)
         if not re.match(r"[A-Za-z_]", token):
             raise Unknown(f"{token!r} begins an expression")
         while self.found("::"):
@@ -283,21 +351,25 @@ def split_parameters(text):
 
 def kind_of(rust):
     """The kind of a Rust type: a word, an index, numbers, or a pair of words."""
-    kinds = {"u64": "u64", "usize": "usize", "[u64]": "list", "(u64, u64)": ("u64", "u64")}
-    plain = rust.replace("&mut ", "").replace("&", "").strip()
+    kinds = {"u32": "u32", "u64": "u64", "usize": "usize", "[u64]": "list", "(u64, u64)": ("u64", "u64"), "Self": "self"}
+    plain = re.sub(r"&(?:'\w+ )?(?:mut )?|Zeroizing<(\w+)>", r"\1", rust).strip()
     if plain not in kinds:
         raise Unknown(f"type {rust}")
     return kinds[plain]
 
 
-COQ = {"u64": "Z", "u128": "Z", "usize": "nat", "list": "list Z", ("u64", "u64"): "(Z * Z)"}
+COQ = {"u32": "Z", "u64": "Z", "u128": "Z", "i128": "Z", "usize": "nat", "list": "list Z", ("u64", "u64"): "(Z * Z)"}
 
 
-def parameters_of(text):
-    """Names, kinds and whether they are mutable; the constants of the modulus become arguments of
-    their own.
+def parameters_of(text, source):
+    """Names, kinds and whether they are mutable; the constants of the modulus, and the fields of
+    `self`, become arguments of their own.
     """
     found = []
+    if text.startswith("&self,"):
+        fields = re.search(r"struct \w+(?:<'a>)? \{(.*?)\n\}", source, re.DOTALL).group(1)
+        found += [(f"self_{name}", kind_of(kind), False) for name, kind in re.findall(r"(\w+): ([^,\n]+),", fields)]
+        text = text.removeprefix("&self,")
     for name, rust in split_parameters(text):
         if rust.startswith("&Lanes"):
             found += [(f"{name}_k", "usize", False), (f"{name}_m", "list", False)]
@@ -323,11 +395,12 @@ class Translator:
         """Parses the function."""
         parameters, result, body = function_text(source, name)
         self.name, self.known, self.loops, self.fresh = name, known, [], 0
-        self.parameters = parameters_of(parameters)
+        self.source, self.functions = source, {}
+        self.parameters = parameters_of(parameters, source)
         self.result = kind_of(result) if result else None
         self.kinds = {p: kind for p, kind, _ in self.parameters}
         self.names = {p: p for p in self.kinds}
-        self.views, self.lines = {}, []
+        self.views, self.lines, self.chunks = {}, [], {}
         self.body = Parser(body).block()
 
     # The text.
@@ -399,6 +472,8 @@ class Translator:
         """A declaration: of a view, or of values."""
         if value is None:
             self.new(pattern[1], "u64")
+        elif value[0] == "function":
+            self.functions[pattern[1]] = value[1:]
         elif value[0] == "method" and value[2] in ("split_at_mut", "split_at"):
             self.split(pattern[1], value)
         elif pattern[0] == "tuple" and value[0] == "tuple":
@@ -553,6 +628,14 @@ class Translator:
         test = self.value(condition)[0]
         self.let(outputs, f"if {test} then {self.branch(statements, outputs)} else {tuple_of(outputs)}")
 
+    def do_return_if(self, condition, value):
+        """What the function gives at once on a condition; all that follows is the alternative."""
+        test, names, lines, self.lines = self.value(condition)[0], dict(self.names), self.lines, []
+        coq, kind = self.value(value)
+        outputs = [self.word(coq, kind), *(p for p, _, mutable in self.parameters if mutable)]
+        inner = " ".join([*self.lines, tuple_of(outputs)])
+        self.names, self.lines = names, [*lines, f"if {test} then {inner} else"]
+
     def do_while(self, condition, statements):
         """A function with fuel: each pass takes a limb or more."""
         outputs = [self.variable(name) for name in self.assigned(statements)]
@@ -573,8 +656,37 @@ class Translator:
         self.let(outputs, " ".join([loop, *frees, "k", *outputs]))
 
     def do_for(self, pattern, value, statements):
-        """A recursion over slices side by side."""
+        """A recursion over slices side by side, or over the indexes of a range from above."""
+        if value[0] == "method" and value[2] == "rev" and value[1][0] == "range":
+            value = value[1]
+        elif value[0] == "range" and pattern[1] != "_":
+            raise Unknown("an index that grows")
+        if value[0] == "range":
+            self.downwards(pattern[1], *value[1:], statements)
+            return
         self.side_by_side(pattern, value, self.assigned(statements), lambda outputs: self.branch(statements, outputs))
+
+    def downwards(self, name, start, end, statements):
+        """The loop over the indexes of a range, the highest first."""
+        outputs = [self.variable(changed) for changed in self.assigned(statements)]
+        (first, _), (last, kind) = (self.value(part) for part in (start, end))
+        first, last, is_word = wrap(first), wrap(last), kind == "u32"
+        names, before = dict(self.names), set(self.kinds)
+        index = self.new(name, "u32" if is_word else "usize")
+        place = f"{first} + Z.of_nat count" if is_word else f"({first} + count)%nat"
+        body = self.branch(statements, outputs)
+        self.names = names
+        frees = sorted(n for n in before if n not in outputs and re.search(rf"\b{n}\b", f"{body} {first}"))
+        loop = f"{self.name}_loop{len(self.loops) + 1}"
+        cut = body.rindex(" in ") + 4
+        self.loops.append(
+            f"Fixpoint {loop} {' '.join(f'({n} : {COQ[self.kinds[n]]})' for n in frees)} (count : nat) "
+            f"{' '.join(f'({n} : {COQ[self.kinds[n]]})' for n in outputs)} :=\n  match count with\n"
+            f"  | O => {tuple_of(outputs)}\n  | S count => let {index} := {place} in {body[:cut]}\n"
+            f"      {' '.join([loop, *frees, 'count', *outputs])}\n  end.\n"
+        )
+        count = f"(Z.to_nat ({last} - {first}))" if is_word else f"({last} - {first})"
+        self.let(outputs, " ".join([loop, *frees, count, *outputs]))
 
     def side_by_side(self, pattern, value, changed, body_of):
         """The loop over the limbs of slices; the first of them may be changed."""
@@ -584,7 +696,7 @@ class Translator:
         mutable = items[0] in changed
         states = [self.variable(name) for name in changed if name not in items]
         for item in items:
-            item_names.append(self.new(item, "u64"))
+            item_names.append(self.new(item, "list" if item in self.chunks else "u64"))
         body = body_of([*([item_names[0]] if mutable else []), *states])
         self.names = names
         frees = sorted(n for n in before if n not in states and re.search(rf"\b{n}\b", body))
@@ -593,11 +705,18 @@ class Translator:
         typed = " ".join([f"({n} : {COQ[self.kinds[n]]})" for n in frees] + [f"({t} : list Z)" for t in tails])
         typed = " ".join([typed, *(f"({n} : {COQ[self.kinds[n]]})" for n in states)])
         again = " ".join([loop, *frees, *tails, *states])
-        heads = ", ".join(f"{item} :: {tail}" for item, tail in zip(item_names, tails, strict=True))
+        # The limbs of a chunk have names of their own.
+        parts = {item: [f"{item}_{n}" for n in range(self.chunks.get(item, 0))] for item in items}
+        heads = ", ".join(
+            " :: ".join([*(parts[item] or [name]), tail])
+            for item, name, tail in zip(items, item_names, tails, strict=True)
+        )
+        body = " ".join([*(f"let {item} := [{'; '.join(part)}] in" for item, part in parts.items() if part), body])
+        joined = f"{item_names[0]} ++ rest" if parts[items[0]] else f"{item_names[0]} :: rest"
         cut = body.rindex(f"{tuple_of([*([item_names[0]] if mutable else []), *states])}")
         if mutable:
-            step = f"let '({', '.join(['rest', *states])}) := {again} in ({', '.join([f'{item_names[0]} :: rest', *states])})"
-            step = step if states else f"{item_names[0]} :: {again}"
+            step = f"let '({', '.join(['rest', *states])}) := {again} in ({', '.join([joined, *states])})"
+            step = step if states else joined.replace("rest", again)
             end = f"({', '.join([tails[0], *states])})" if states else tails[0]
         else:
             step, end = again, tuple_of(states)
@@ -625,6 +744,9 @@ class Translator:
             return first[0] + second[0], first[1] + second[1]
         if value[0] == "method" and value[2] in ("iter", "iter_mut") and not value[3]:
             value = value[1]
+        if value[0] == "method" and value[2] == "chunks_exact_mut":
+            self.chunks[pattern[1]] = value[3][0][1]
+            value = value[1]
         if pattern[0] != "name" or value[0] not in ("name", "slice", "field"):
             raise Unknown("a loop over something else than slices")
         return [value], [pattern[1]]
@@ -640,9 +762,11 @@ class Translator:
         return str(number), "literal"
 
     def value_name(self, name):
-        """A variable."""
+        """A variable or a constant of the file."""
         if name == "u64::MAX":
             return "(2 ^ 64 - 1)", "u64"
+        if name.isupper():
+            return str(constant(self.source, name)), "literal"
         coq = self.variable(name)
         return coq, self.kinds[coq]
 
@@ -661,36 +785,48 @@ class Translator:
         return (f"(negb {coq})", "bool") if kind == "bool" else (f"(not64 {coq})", "u64")
 
     def value_as(self, value, rust):
-        """A conversion cuts the bits above."""
+        """A conversion cuts the bits above; widths in bits and indexes are the same numbers."""
         coq, kind = self.value(value)
-        if (kind, rust) != ("u128", "u64"):
+        names = {("u128", "u64"): "low64", ("i128", "u64"): "low64", ("u32", "usize"): "Z.to_nat"}
+        if (kind, rust) not in names:
             raise Unknown(f"{kind} as {rust}")
-        return f"(low64 {coq})", "u64"
+        return f"({names[kind, rust]} {coq})", rust
+
+    def value_ifelse(self, condition, value, other):
+        """One of two values."""
+        test, (first, kind), (second, other_kind) = self.value(condition)[0], self.value(value), self.value(other)
+        return f"(if {test} then {first} else {second})", kind if kind != "literal" else other_kind
 
     def value_binary(self, operator, left, right):
         """An operator on words or indexes."""
         (a, first), (b, second) = self.value(left), self.value(right)
         kind = second if first == "literal" else first
         if operator in ("<<", ">>"):
-            if first not in ("u64", "u128"):
+            if first not in ("u64", "u128", "i128", "literal"):
                 raise Unknown(f"a shift of {first}")
-            return (f"(shr {a} {b})", first) if operator == ">>" else (f"(shl{first[1:]} {a} {b})", first)
+            first = "u64" if first == "literal" else first
+            b = f"(Z.of_nat {b})" if second == "usize" else b
+            return (f"(shr {a} {b})", first) if operator == ">>" else (f"(shl{SUFFIX[first]} {a} {b})", first)
         if second != "literal" and first != "literal" and first != second:
             raise Unknown(f"{first} {operator} {second}")
         if kind in ("usize", "literal"):
-            if operator == "<":
-                return f"Nat.ltb {a} {b}", "bool"
-            if operator not in "+-*":
+            if operator in ("<", "=="):
+                return f"Nat.{'ltb' if operator == '<' else 'eqb'} {a} {b}", "bool"
+            if operator not in "+-*/%":
                 raise Unknown(f"index {operator}")
-            return f"({a} {operator} {b})%nat", kind
+            return f"({a} {operator.replace('%', 'mod')} {b})%nat", kind
+        if operator in ("<", "=="):
+            return f"Z.{'ltb' if operator == '<' else 'eqb'} {a} {b}", "bool"
         names = {"+": "add", "-": "sub", "*": "mul", "&": "Z.land", "|": "Z.lor", "^": "Z.lxor"}
         if operator not in names:
             raise Unknown(f"word {operator}")
-        name = names[operator] if operator in "&|^" else f"{names[operator]}{kind[1:]}"
+        name = names[operator] if operator in "&|^" else f"{names[operator]}{SUFFIX[kind]}"
         return f"({name} {a} {b})", kind
 
     def value_field(self, value, name):
-        """A part of a pair, or a constant of the modulus."""
+        """A part of a pair, a constant of the modulus, or a field."""
+        if value == ("name", "self"):
+            return self.value_name(f"self_{name}")
         if value == ("name", "m") and name in ("k", "m") and f"m_{name}" in self.kinds:
             return f"m_{name}", self.kinds[f"m_{name}"]
         coq, kind = self.value(value)
@@ -708,6 +844,14 @@ class Translator:
 
     def value_method(self, value, name, arguments):
         """What Rust's own types can do."""
+        if name == "unwrap_or" and value[2] == "copied" and value[1][2] == "get":
+            _, of, _, (index,) = value[1]
+            return f"(nth {wrap(self.value(index)[0])} {wrap(self.value(of)[0])} {self.value(arguments[0])[0]})", "u64"
+        if name == "fold" and value[0] == "method" and value[2] == "rev":
+            first, second, body = arguments[1][1:]
+            self.do_let(first, arguments[0])
+            self.do_for(second, value, [("assign", first, body)])
+            return self.value(first)
         if name == "fold":
             first, second, body = arguments[1][1:]
             state = self.new(first[1], "u64")
@@ -720,9 +864,9 @@ class Translator:
             return f"(length {wrap(coq)})", "usize"
         if name == "is_empty":
             return f"(is_empty {coq})", "bool"
-        if name.startswith("wrapping_") and kind in ("u64", "u128"):
-            others = " ".join(self.value(argument)[0] for argument in arguments)
-            return f"({name[9:]}{kind[1:]} {coq}{' ' + others if others else ''})", kind
+        if name.startswith("wrapping_") and kind in SUFFIX:
+            others = " ".join(wrap(self.value(argument)[0]) for argument in arguments)
+            return f"({name[9:]}{SUFFIX[kind]} {coq}{' ' + others if others else ''})", kind
         raise Unknown(f"method {name}")
 
     def folded(self, outputs, body):
@@ -737,10 +881,12 @@ class Translator:
     def value_path(self, path, arguments):
         """A call: mutable arguments come back after the result."""
         name = path.split("::")[-1]
-        if path == "u128::from":
-            return self.value(arguments[0])[0], "u128"
-        if name in TRANSPARENT:
+        if path in ("u128::from", "i128::from"):
+            return self.value(arguments[0])[0], path[:4]
+        if name in TRANSPARENT or path in TRANSPARENT:
             return self.value(arguments[0])
+        if name in self.functions:
+            return self.applied(*self.functions[name], arguments[0])
         if name not in self.known:
             raise Unknown(f"function {path}")
         parameters, result = self.known[name]
@@ -767,6 +913,16 @@ class Translator:
         for argument, coq in stores:
             self.store(argument, coq)
         return (value, result) if result is not None else ("tt", None)
+
+
+    def applied(self, name, rust, body, argument):
+        """A function that the function defines, at its argument."""
+        names = dict(self.names)
+        coq, _ = self.value(argument)
+        inner = self.new(name, kind_of(rust))
+        text, kind = self.value(body)
+        self.names = names
+        return f"(let {inner} := {coq} in {text})", kind
 
 
 def wrap(coq):
@@ -801,7 +957,8 @@ def main(sources, output):
     known = {}
     for coq, (rust, names, needs) in FILES.items():
         source = (sources / rust).read_text()
-        lines = [f"(* Translated from {rust}: see translate.py. *)", "From Arith Require Import words."]
+        needed = "words signed" if coq in ("bits", "doubling") else "words"
+        lines = [f"(* Translated from {rust}: see translate.py. *)", f"From Arith Require Import {needed}."]
         lines += [f"From Generated Require Import {need}." for need in needs.split()]
         lines.append("")
         for name in names.split():
@@ -810,7 +967,7 @@ def main(sources, output):
                 lines.append(translator.text())
             except Unknown as error:
                 sys.exit(f"translate: {rust}: {name}: {error}")
-            if name not in ("add_chunk", "add"):
+            if name not in ("add_chunk", "add", "new"):
                 known[name] = (translator.parameters, translator.result)
         (output / f"{coq}.v").write_text("\n".join(lines))
     for coq, constants in CONSTANTS.items():
@@ -818,6 +975,15 @@ def main(sources, output):
         for rust, name in constants:
             value = constant((sources / rust).read_text(), name)
             lines.append(f"(* {rust} *)\nDefinition {name} : Z := {value}%Z.")
+        (output / f"{coq}.v").write_text("\n".join(lines) + "\n")
+    for coq, expressions in EXPRESSIONS.items():
+        lines = ["From Coq Require Import ZArith."]
+        for rust, head, pattern, times in expressions:
+            found = re.findall(pattern, (sources / rust).read_text(), re.DOTALL)
+            found = ["".join(parts) if isinstance(parts, tuple) else parts for parts in found]
+            if len(found) != times or len(set(found)) != 1:
+                sys.exit(f"translate: {rust}: {head}: {pattern!r} gives {found}")
+            lines.append(f"(* {rust} *)\nDefinition {head} : Z := ({found[0]})%Z.")
         (output / f"{coq}.v").write_text("\n".join(lines) + "\n")
 
 

@@ -37,6 +37,9 @@ pub(crate) fn digits<K: Kernel>(constants: &Constants, limbs: usize) -> Option<u
 }
 
 /// The products row by row, canonical; `d` is what [`digits`] gives.
+///
+/// Proved: `barrett_quotient` in formal/coq/barrett.v.
+/// Proved: `barrett_dropped` in formal/coq/barrett.v.
 pub(crate) fn mul<K: Kernel>(constants: &Constants, a: &Batch, b: &Batch, d: usize) -> Batch {
     let mut out = Batch::zeros(a.len(), constants.limbs());
     let mut mu = Space::<K>::new(constants.k);

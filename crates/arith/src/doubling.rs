@@ -20,6 +20,8 @@ pub(crate) struct Doubling<'a> {
 
 impl<'a> Doubling<'a> {
     /// For a modulus of so many bits.
+    ///
+    /// Proved: `doubling_correct` in formal/coq/doubling.v.
     pub(crate) fn new(m: &'a [u64], bits: u32) -> Self {
         let leading = if bits < LEAST_BITS { u64::MAX >> 32 } else { bits_at(m, bits as usize - 32, 32) };
         Doubling { m, bits, reciprocal: Zeroizing::new(reciprocal(leading.wrapping_add(1))) }
@@ -34,6 +36,8 @@ impl<'a> Doubling<'a> {
 
     /// `a = 2^times a + added mod m` for `a < m` and `added < 2^times`, of at most [`STEP`]
     /// doublings; returns the quotient.
+    ///
+    /// Proved: `doubling_correct` in formal/coq/doubling.v.
     pub(crate) fn double(&self, a: &mut [u64], times: u32, added: u64) -> u64 {
         if self.bits < LEAST_BITS {
             return (0..times).rev().fold(0, |quotient, bit| quotient << 1 | double(a, added >> bit & 1, self.m));
@@ -56,6 +60,8 @@ impl<'a> Doubling<'a> {
 
 /// `floor(2^63 / divisor)` for a divisor above 2^31 and at most 2^32, bit by bit: how long a
 /// division takes may tell its operands.
+///
+/// Proved: `reciprocal_correct` in formal/coq/doubling.v.
 fn reciprocal(divisor: u64) -> u64 {
     let (mut rest, mut quotient) = (1u64 << 31, 0);
     for _ in 0..32 {

@@ -224,6 +224,8 @@ pub fn bit_length(a: &[u64]) -> u32 {
 }
 
 /// `width` bits (at most 64) of `a` from bit `position` on; bits beyond the end are zero.
+///
+/// Proved: `bits_at_correct` in formal/coq/bits.v.
 #[inline(always)]
 pub fn bits_at(a: &[u64], position: usize, width: u32) -> u64 {
     let limb = |index: usize| a.get(index).copied().unwrap_or(0);
@@ -240,6 +242,8 @@ pub(crate) fn bit_at(a: &[u64], position: usize) -> u64 {
 }
 
 /// The lowest `bits` bits (at most 64) set.
+///
+/// Proved: `low_bits_correct` in formal/coq/bits.v.
 #[inline(always)]
 pub(crate) const fn low_bits(bits: u32) -> u64 {
     if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
@@ -293,12 +297,16 @@ pub fn divide_exact(a: &[u64], d: &[u64], limbs: usize) -> Zeroizing<Vec<u64>> {
 }
 
 /// `a = 2 a + bit mod m` for `a < m`; returns 1 if `m` was subtracted.
+///
+/// Proved: `double_correct` in formal/coq/bits.v.
 pub(crate) fn double(a: &mut [u64], bit: u64, m: &[u64]) -> u64 {
     let carry = shift_in(a, bit);
     reduce_once(a, carry, m)
 }
 
 /// `a = 2 a + bit`; returns the bit that leaves it.
+///
+/// Proved: `shift_in_correct` in formal/coq/bits.v.
 #[inline]
 pub(crate) fn shift_in(a: &mut [u64], bit: u64) -> u64 {
     let mut carry = bit;

@@ -135,6 +135,8 @@ impl<R: Ring> Workspace<R> {
     /// The numbers in `rows`, one a lane and of any length, reduced but not in Montgomery form,
     /// good as the first factor of a product: Horner's rule over chunks from the top, one product a
     /// chunk after the first.
+    ///
+    /// Proved: `horner_correct` in formal/coq/dual.v.
     pub(crate) fn reduce(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
         let bits = R::Kernel::chunk_bits(m.k) as usize;
         let longest = rows.iter().map(|row| 64 * row.len()).max().unwrap_or(0);
@@ -149,12 +151,16 @@ impl<R: Ring> Workspace<R> {
     }
 
     /// The Montgomery residues of the numbers in `rows`, one a lane and of any length.
+    ///
+    /// Proved: `enter_correct` in formal/coq/dual.v.
     pub(crate) fn enter(&mut self, m: &LanesOf<R>, out: &mut [Word<R>], rows: &[&[u64]]) {
         self.reduce(m, out, rows);
         self.mul_assign(m, out, &m.r2[..R::width(m)]);
     }
 
     /// Takes residues out of Montgomery form into canonical numbers or pairs, one a row of `rows`.
+    ///
+    /// Proved: `exit_correct` in formal/coq/dual.v.
     pub(crate) fn exit<'a>(&mut self, m: &LanesOf<R>, rows: impl Iterator<Item = &'a mut [u64]>, residues: &[Word<R>]) {
         R::mul(m, &mut self.spare, residues, &self.unit, &mut self.scratch);
         self.canonical(m, rows);

@@ -101,6 +101,10 @@ impl Decryption {
     }
 
     /// The plaintexts of ciphertexts below `n^2`.
+    ///
+    /// Proved: `decrypt_half` in formal/coq/schemes.v.
+    /// Proved: `decrypt_correct` in formal/coq/schemes.v.
+    /// Proved: `djn_randomiser` in formal/coq/schemes.v.
     fn decrypt(&self, factors: &Factors, c: &Batch) -> Result<Batch, Error> {
         let (p, q) = factors.powers(c, c, (&self.exponents.0, &self.exponents.1), self.bits);
         let fault = if self.is_short { ErrorKind::ForeignRandomiser } else { ErrorKind::CiphertextSharesFactor };

@@ -160,6 +160,8 @@ fn mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg_inve
 
 /// Montgomery squaring: the square by rows, each product of two different limbs once, then the
 /// reduction.
+///
+/// Proved: `sqr_body_correct` in formal/coq/squares.v.
 #[inline(always)]
 fn sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, t: &mut [u64]) {
     let (out, a, m, t) = (&mut out[..k], &a[..k], &m[..k], &mut t[..2 * k]);
@@ -195,6 +197,8 @@ fn dual_mul_body(k: usize, out: &mut [u64], a: &[u64], b: &[u64], m: &[u64], neg
 }
 
 /// The square of a dual residue: as [`dual_mul_body`] with `2 a b` for `a d + b c`.
+///
+/// Proved: `dual_sqr_body_correct` in formal/coq/squares.v.
 #[inline(always)]
 fn dual_sqr_body(k: usize, out: &mut [u64], a: &[u64], m: &[u64], neg_inverse: u64, scratch: &mut [u64]) {
     let (low, high) = scratch[..4 * k].split_at_mut(2 * k);
@@ -295,6 +299,8 @@ fn mul_add(k: usize, t: &mut [u64], top: &mut u64, a: &[u64], b: &[u64]) {
 }
 
 /// `t = a^2` in `2 k` limbs: the products of different limbs, doubled, and the squares.
+///
+/// Proved: `square_correct` in formal/coq/squares.v.
 #[inline(always)]
 fn square(k: usize, t: &mut [u64], a: &[u64]) {
     let (t, a) = (&mut t[..2 * k], &a[..k]);
@@ -434,11 +440,13 @@ mod tests {
             match head[0] {
                 "mul_body" => mul_body(k, &mut out, a, b, m, neg_inverse, &mut scratch),
                 "dual_mul_body" => dual_mul_body(k, &mut out, a, b, m, neg_inverse, &mut scratch),
+                "sqr_body" => sqr_body(k, &mut out, a, m, neg_inverse, &mut scratch),
+                "dual_sqr_body" => dual_sqr_body(k, &mut out, a, m, neg_inverse, &mut scratch),
                 other => panic!("no function {other}"),
             }
             assert_eq!((&out, &scratch), (expected, left), "{line}");
             calls += 1;
         }
-        assert_eq!(calls, 96);
+        assert_eq!(calls, 192);
     }
 }

@@ -136,6 +136,8 @@ impl fmt::Debug for Signed {
 /// # Errors
 /// [`OutOfRange`](crate::ErrorKind::OutOfRange) if a magnitude is above `(n - 1) / 2`, which only
 /// keys of less than 130 bits bring about.
+// Proved: `signed_correct` in formal/coq/encodings.v.
+// Proved: `signed_sum_correct` in formal/coq/encodings.v.
 pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
     let limbs = key.plaintext_limbs();
     let mut magnitudes = Batch::zeros(values.len(), limbs);
@@ -162,6 +164,8 @@ pub fn encode_signed(key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Err
 ///
 /// # Errors
 /// [`WrongKey`](crate::ErrorKind::WrongKey).
+// Proved: `signed_correct` in formal/coq/encodings.v.
+// Proved: `signed_sum_correct` in formal/coq/encodings.v.
 pub fn decode_signed(key: &PublicKey, plaintexts: &Plaintexts) -> Result<Vec<Signed>, Error> {
     check_key(key.id(), plaintexts.key_id())?;
     let residues = plaintexts.batch();

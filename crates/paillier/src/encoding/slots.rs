@@ -71,6 +71,8 @@ impl SlotLayout {
     }
 
     /// Slots that fit: all of them together stay below `2^(key_bits - 1) <= n`.
+    ///
+    /// Proved: `slots_correct` in formal/coq/encodings.v.
     fn fitting(&self, key_bits: u32) -> usize {
         (key_bits.saturating_sub(1) / self.slot_bits()) as usize
     }
@@ -101,6 +103,7 @@ impl SlotLayout {
     }
 
     /// Bits of a slot: both, and a sign.
+    // Proved: `slots_correct` in formal/coq/encodings.v.
     pub fn slot_bits(&self) -> u32 {
         self.value_bits + self.addition_bits + 1
     }
@@ -111,6 +114,7 @@ impl SlotLayout {
     /// # Errors
     /// [`OutOfRange`](crate::ErrorKind::OutOfRange), [`PartialRow`](crate::ErrorKind::PartialRow),
     /// or [`DoesNotFit`](crate::ErrorKind::DoesNotFit) if the key is shorter than the layout's.
+    // Proved: `slots_correct` in formal/coq/encodings.v.
     pub fn pack(&self, key: &PublicKey, values: &[i128]) -> Result<Plaintexts, Error> {
         self.check_key_length(key)?;
         if !values.len().is_multiple_of(self.slots) {
@@ -144,6 +148,7 @@ impl SlotLayout {
     /// # Errors
     /// [`WrongKey`](crate::ErrorKind::WrongKey), or [`Lengths`](crate::ErrorKind::Lengths) unless
     /// there are as many `additions` as plaintexts.
+    // Proved: `slots_correct` in formal/coq/encodings.v.
     pub fn unpack(
         &self,
         key: &PublicKey,

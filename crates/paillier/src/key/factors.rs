@@ -70,6 +70,8 @@ impl Memory for Factors {
 /// Fails for the first row in which not both parts are 1. For `c^(p-1) mod p` and `c^(q-1) mod q`
 /// that is a ciphertext that shares a factor with `n`, by Fermat's little theorem. `fault` is what
 /// such a row is then said to be.
+///
+/// Proved: `units_detected` in formal/coq/schemes.v.
 pub(crate) fn require_ones(p: &Batch, q: &Batch, fault: ErrorKind) -> Result<(), Error> {
     match p.rows().zip(q.rows()).position(|(p, q)| is_one(p) & is_one(q) == 0) {
         Some(row) => Err(fault.at_row(row)),
@@ -109,6 +111,8 @@ impl Chinese {
 
     /// The numbers that are `x` modulo `p` and `y` modulo `q`: `x + p ((y - x) p^-1 mod q)`. No
     /// residue `x` needs reducing modulo `q`, because `p < q`.
+    ///
+    /// Proved: `combine_correct` in formal/coq/schemes.v.
     pub(crate) fn combine(&self, x: &Batch, y: &Batch) -> Batch {
         let width = self.q.limbs();
         let differences = self.q.sub(&y.resize(width), &x.resize(width));

@@ -136,6 +136,8 @@ impl<'a> Columns<'a> {
     }
 
     /// Adds `a b`, where a product of their limbs weighs as much as `weight` products of limbs.
+    ///
+    /// Proved: `product_block_fits` in formal/coq/columns.v.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn add_blocks(&mut self, a: &[Quad], b: &[Quad], weight: usize) {
@@ -171,6 +173,7 @@ impl<'a> Columns<'a> {
     /// and twice what lies above it.
     ///
     /// Proved: `factors_fit` in formal/coq/avx2.v.
+    /// Proved: `square_block_fits` in formal/coq/columns.v.
     #[target_feature(enable = "avx2")]
     pub(super) fn square(&mut self, a: &[Quad], twice: &mut [Quad]) {
         for (twice, limb) in twice.iter_mut().zip(a) {
@@ -354,6 +357,8 @@ fn reduce_block_pair<const SIZE: usize>(
 
 /// Montgomery reduction: leaves the reduced number's columns, not yet normalised, in the upper
 /// half.
+///
+/// Proved: `reduction_block_fits` in formal/coq/columns.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn reduce(t: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     let inverse = get(&neg_inverse);
@@ -367,6 +372,8 @@ pub(super) fn reduce(t: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
 
 /// Montgomery reductions of `t`, and of `u + R - 1 - Q` with the quotient `Q` of the first, side by
 /// side: leaves the reduced numbers' columns, not yet normalised, in the upper halves.
+///
+/// Proved: `reduction_block_fits` in formal/coq/columns.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn reduce_pair(t: &mut Columns<'_>, u: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     let inverse = get(&neg_inverse);

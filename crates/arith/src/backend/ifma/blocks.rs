@@ -121,6 +121,8 @@ fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], nearest: &Octet, va
 }
 
 /// `t = start + a b` in `2 k` columns.
+///
+/// Proved: `ifma_products_fit` in formal/coq/columns.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply(t: &mut [Octet], a: &[Octet], b: &[Octet], start: &[Octet]) {
     let k = b.len();
@@ -133,6 +135,8 @@ pub(super) fn multiply(t: &mut [Octet], a: &[Octet], b: &[Octet], start: &[Octet
 }
 
 /// `t = t + a b` in `2 k` columns.
+///
+/// Proved: `ifma_products_fit` in formal/coq/columns.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply_add(t: &mut [Octet], a: &[Octet], b: &[Octet]) {
     let columns = t.len();

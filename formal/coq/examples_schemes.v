@@ -1,0 +1,31 @@
+(* Premises of the schemes' theorems hold for some keys and ciphertexts. *)
+From Arith Require Import modular schemes.
+From Generated Require Import schemes.
+Import ListNotations.
+
+Lemma small_prime p : 1 < p -> (forall n, 1 <= n < p -> Z.gcd n p = 1) -> prime p.
+Proof. intros H G. apply prime_intro; [exact H|]. intros n Hn. apply Zgcd_1_rel_prime, G, Hn. Qed.
+Lemma prime_5 : prime 5.
+Proof. apply small_prime; [lia|]. intros n Hn. assert (n = 1 \/ n = 2 \/ n = 3 \/ n = 4) by lia. intuition subst; reflexivity. Qed.
+Lemma prime_7 : prime 7.
+Proof.
+  apply small_prime; [lia|]. intros n Hn. assert (n = 1 \/ n = 2 \/ n = 3 \/ n = 4 \/ n = 5 \/ n = 6) by lia.
+  intuition subst; reflexivity.
+Qed.
+Lemma not_divided p r : 0 < r < p -> ~ (p | r).
+Proof. intros H D. apply Z.divide_pos_le in D; lia. Qed.
+Ltac computed := first [exact prime_5 | exact prime_7 | apply not_divided; lia | lia
+  | apply cong_by_mod; [discriminate|vm_compute; reflexivity] | vm_compute; intuition discriminate].
+
+Definition c := (1 + 5 * 7) ^ 3 * 2 ^ (5 * 7).
+Example decrypt_half_example : 1 = 1 /\ cong 5 (4 * 2) 3.
+Proof. apply (decrypt_half 5 7 3 2 c); computed. Qed.
+Example units_detected_example : 1 = 1 <-> ~ (5 | c).
+Proof. apply (units_detected 5 c 1 4); computed. Qed.
+Example combine_example : let z := 3 + 5 * (((3 - 3) * 3) mod 7) in
+  0 <= z < 5 * 7 /\ cong 5 z 3 /\ cong 7 z 3 /\ forall m, 0 <= m < 5 * 7 -> cong 5 m 3 -> cong 7 m 3 -> m = z.
+Proof. apply (combine_correct 5 7 3 3 3); try computed. apply Zgcd_1_rel_prime. reflexivity. Qed.
+Example decrypt_example : let x := (4 * 2) mod 5 in let y := (6 * 4) mod 7 in
+  1 = 1 /\ 1 = 1 /\ x + 5 * (((y - x) * 3) mod 7) = 3.
+Proof. apply (decrypt_correct 5 7 3 2 c 1 4 1 6 2 4 3); computed. Qed.
+Example djn_example : (3 ^ 35) ^ 4 = (3 ^ 4) ^ 35. Proof. apply djn_randomiser; lia. Qed.
