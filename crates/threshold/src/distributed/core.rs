@@ -146,6 +146,12 @@ impl Core {
         &self.master
     }
 
+    /// This trustee's part of one of the survivor's factors.
+    #[cfg(test)]
+    pub(crate) fn survivor_number(&self, half: usize) -> Secret {
+        self.survivor.as_ref().unwrap().contribution.numbers[half].clone()
+    }
+
     /// The key, after [`Stage::KeyAgreement`].
     pub(crate) fn into_key(self) -> Option<(Verification, KeyShare)> {
         self.key
@@ -280,7 +286,7 @@ impl Core {
     }
 
     /// Bytes of what each trustee sends to all, and to each, in the present round.
-    fn lengths(&self) -> (usize, usize) {
+    pub(crate) fn lengths(&self) -> (usize, usize) {
         let plan = &self.plan;
         let (candidates, modulus) = (plan.candidates(), plan.modulus_bytes());
         match self.stage {

@@ -33,8 +33,11 @@ pub enum Reason {
     Equivocated,
     /// The trustee accused another wrongly.
     Slandered,
-    /// The trustee did not open its seed when the run had failed.
+    /// The trustee did not open its seed in time when the run had failed, or the link to it is at
+    /// fault.
     Refused,
+    /// The trustee said that the run had failed, and it had not.
+    Alarmed,
     /// The trustee did not confirm the key when this one had. It is at fault, or whoever misled it
     /// in the round before: nothing may be opened any more that would show which.
     Withdrew,
@@ -57,7 +60,8 @@ impl fmt::Display for Failure {
             Reason::Deviated { round } => write!(f, "the message of round {round} is not what the protocol asks for"),
             Reason::Equivocated => f.write_str("told different trustees different things"),
             Reason::Slandered => f.write_str("accused another trustee wrongly"),
-            Reason::Refused => f.write_str("did not open its seed after the run had failed"),
+            Reason::Refused => f.write_str("did not open its seed after the run had failed, or the link is at fault"),
+            Reason::Alarmed => f.write_str("said without a reason that the run had failed"),
             Reason::Withdrew => f.write_str("did not confirm the key: it is at fault, or whoever misled it"),
             Reason::Chance => f.write_str("the numbers had a rare property; run it again"),
         }

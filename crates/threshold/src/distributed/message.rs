@@ -139,6 +139,11 @@ pub(crate) fn round(message: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*message.get(ROUND..)?.first_chunk()?))
 }
 
+/// The sender that it names.
+pub(crate) fn sender(message: &[u8]) -> Option<u32> {
+    message.get(SENDER).copied().map(u32::from)
+}
+
 /// The parts of a message, if it belongs to this place and the sender has signed it.
 pub(crate) fn parse<'a>(message: &'a [u8], place: Place, sender: &VerifyingKey) -> Option<Message<'a>> {
     let (signed, signature) = message.split_last_chunk::<SIGNATURE_BYTES>()?;

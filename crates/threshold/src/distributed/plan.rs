@@ -193,6 +193,12 @@ impl Sieve {
         self.of_trustees.iter().map(bits).collect()
     }
 
+    /// The period.
+    #[cfg(test)]
+    pub(crate) fn period(&self) -> f64 {
+        self.period as f64
+    }
+
     /// Odd primes that are kept out.
     pub(crate) fn primes(&self) -> impl Iterator<Item = u64> {
         self.of_trustees.iter().flatten().map(|&(prime, _)| prime)

@@ -26,13 +26,15 @@ pub(crate) struct Replay {
     /// Of each round and sender the messages to all, without signatures.
     rounds: Vec<Vec<Vec<Zeroizing<Vec<u8>>>>>,
     is_over: bool,
+    /// Whether it ended because the trustees' own numbers had a rare property.
+    has_failed: bool,
 }
 
 impl Replay {
     pub(crate) fn new(plan: &Arc<Plan>, session: Hash, start: Start, masters: Vec<Seed>) -> Self {
         let core = |(trustee, master)| Core::at(Arc::clone(plan), trustee, master, start.stage, start.number);
         let cores = (1..).zip(masters).map(core).collect();
-        Replay { session, start, cores, view: start.view, rounds: Vec::new(), is_over: false }
+        Replay { session, start, cores, view: start.view, rounds: Vec::new(), is_over: false, has_failed: false }
     }
 
     /// The message that a trustee should have sent another, without its signature; none for rounds
@@ -46,11 +48,19 @@ impl Replay {
         Some(&sent.get(receiver as usize - 1)?[..])
     }
 
+    /// Whether the run fails though all follow the protocol, so that messages of this round say so.
+    pub(crate) fn fails_before(&mut self, round: u32) -> bool {
+        while self.start.round + self.rounds.len() as u32 <= round && !self.is_over {
+            self.advance();
+        }
+        self.has_failed && self.start.round + self.rounds.len() as u32 <= round
+    }
+
     fn advance(&mut self) {
         let round = self.start.round + self.rounds.len() as u32;
         let stage = self.cores[0].stage();
         let Ok(mut bodies) = self.cores.iter_mut().map(Core::send).collect::<Result<Vec<_>, _>>() else {
-            self.is_over = true;
+            (self.is_over, self.has_failed) = (true, true);
             return;
         };
         let messages = |(sender, body): (u32, &super::core::Body)| {
@@ -65,9 +75,9 @@ impl Replay {
         self.view = next_view(&self.view, &broadcasts);
         for (to, core) in self.cores.iter_mut().enumerate() {
             let private: Vec<_> = bodies.iter().map(|body| body.private[to].clone()).collect();
-            self.is_over |= core.receive(&broadcasts, &private).is_err();
+            self.has_failed |= core.receive(&broadcasts, &private).is_err();
         }
-        self.is_over |= stage == Stage::Done;
+        self.is_over |= self.has_failed || stage == Stage::Done;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::core::{Body, Core, Stage};
 use super::failure::{Failure, Reason};
-use super::message::{Identity, Kind, Message, Place, parse, round, signed, signed_part, unsigned};
+use super::message::{Identity, Kind, Message, Place, parse, round, sender, signed, signed_part, unsigned};
 use super::plan::Plan;
 use super::replay::{Replay, Start, next_view};
 use super::stream::{HASH_BYTES, Hash, Seed, derive, random_seed};
@@ -14,8 +14,13 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Rounds that trustees have to open their seeds and to say what they found.
-const BLAME_ROUNDS: u32 = 4;
+/// Rounds within which trustees open their seeds after a failure: one after the first that says so,
+/// one until all others have said so too, and one if a trustee was told a round earlier than
+/// others.
+const OPENING_ROUNDS: u32 = 3;
+/// Rounds until who is to blame is decided: two more, for seeds that only some were shown, and for
+/// what these find with them.
+const BLAME_ROUNDS: u32 = OPENING_ROUNDS + 2;
 
 /// What follows from a round.
 pub enum Step {
@@ -71,10 +76,10 @@ pub struct Trustee {
     round: u32,
     view: Hash,
     own: Option<Body>,
-    start: Start,
-    /// Where the present batch began.
-    next_start: Start,
-    /// Messages received since the start, by round and sender.
+    /// Where the present batch began, after the one before: another trustee may not be in the
+    /// present one yet.
+    starts: Vec<Start>,
+    /// Messages received since the first of the starts, by round and sender.
     log: Vec<Vec<Zeroizing<Vec<u8>>>>,
     hellos: Vec<Vec<u8>>,
     blame: Option<Blame>,
@@ -84,12 +89,20 @@ pub struct Trustee {
 type Evidence = (u32, Vec<u8>);
 
 /// What is known after a run has failed.
-#[derive(Default)]
 struct Blame {
     masters: Vec<Option<Seed>>,
+    /// Who has opened its seed to this trustee itself, in time.
+    has_opened: Vec<bool>,
     /// Of each trustee, once it has replayed the run, whom it accuses, if anybody.
     verdicts: Vec<Option<Option<Evidence>>>,
-    replay: Option<Replay>,
+    /// Of each trustee the first round that is known in which it said that the run has failed.
+    alarms: Vec<Option<u32>>,
+    /// The message that told this trustee; empty if it found out itself.
+    cause: Vec<u8>,
+    /// Of each trustee with whom it lost contact, if it said so.
+    reports: Vec<Option<u32>>,
+    /// One for each of the starts, once all seeds are known.
+    replays: Vec<Replay>,
     equivocator: Option<u32>,
     steps: u32,
 }
@@ -145,8 +158,7 @@ impl Trustee {
             round: 0,
             view: session,
             own: None,
-            start,
-            next_start: start,
+            starts: vec![start],
             log: Vec::new(),
             hellos: Vec::new(),
             blame: None,
@@ -208,19 +220,24 @@ impl Trustee {
             match parse(bytes, self.place(trustee, self.me), self.key(trustee)) {
                 None => return self.stop(trustee, Reason::Foreign),
                 Some(Message { kind: Kind::Farewell, broadcast, .. }) => {
-                    let about = broadcast.first().copied().map_or(trustee, u32::from);
-                    let failure = Failure { trustees: vec![about], reason: Reason::Reported { by: trustee } };
-                    return Step::Failed { failure, farewell: Vec::new() };
+                    return match self.reported(trustee, broadcast) {
+                        Some(failure) => Step::Failed { failure, farewell: Vec::new() },
+                        None => self.stop(trustee, Reason::Foreign),
+                    };
                 }
                 Some(message) => messages.push((trustee, bytes, message)),
             }
         }
-        if let Some((trustee, ..)) = messages.iter().find(|(_, _, message)| message.kind == Kind::Blame) {
-            // Others may have the key by now: nothing that would give it away is opened.
-            return match self.core.stage() {
-                Stage::Done => self.stop(*trustee, Reason::Withdrew),
-                _ => self.begin_blame(received),
-            };
+        if let Some((trustee, bytes, _)) = messages.iter().find(|(_, _, message)| message.kind == Kind::Blame) {
+            match self.core.stage() {
+                // Nothing can have failed yet.
+                Stage::Hello => return self.stop(*trustee, Reason::Foreign),
+                // Others may have the key by now: nothing that would give it away is opened.
+                Stage::Done => return self.stop(*trustee, Reason::Withdrew),
+                _ => {}
+            }
+            self.blame = Some(self.new_blame(bytes.to_vec()));
+            return self.step_of_blame(received);
         }
         // Its own messages do not come by the network.
         let mut own = self.own.take();
@@ -230,56 +247,65 @@ impl Trustee {
             broadcasts[self.me as usize - 1] = std::mem::take(&mut own.broadcast);
             private[self.me as usize - 1] = std::mem::take(&mut own.private[self.me as usize - 1]);
         }
-        let mut is_agreed = true;
+        let stage = self.core.stage();
+        let mut strange = None;
         let mut log = vec![Zeroizing::default(); self.peers.len()];
         for (trustee, bytes, message) in messages {
-            is_agreed &= message.view == self.view && super::message::stage(bytes) == self.core.stage() as u8;
+            let lengths = (message.broadcast.len(), message.private.len());
+            let fits = lengths == self.core.lengths() && super::message::stage(bytes) == stage as u8;
+            if !fits || message.view != self.view {
+                strange.get_or_insert(trustee);
+            }
             broadcasts[trustee as usize - 1] = message.broadcast.to_vec();
             private[trustee as usize - 1] = Zeroizing::new(message.private.to_vec());
             log[trustee as usize - 1] = Zeroizing::new(bytes.clone());
         }
-        let stage = self.core.stage();
         if stage == Stage::Hello {
             self.hellos = log.iter().map(|message| message.to_vec()).collect();
         }
         self.log.push(log);
-        if !is_agreed || self.core.receive(&broadcasts, &private).is_err() {
-            return match stage {
-                // Nobody has said by what it can be held to account.
-                Stage::Hello => {
-                    let wrong = |&trustee: &u32| broadcasts[trustee as usize - 1].len() != HASH_BYTES;
-                    let trustee = self.others().find(wrong).unwrap_or(self.me);
-                    self.stop(trustee, Reason::Foreign)
-                }
-                Stage::Done => {
-                    let trustee = self.others().next().unwrap_or(self.me);
-                    self.stop(trustee, Reason::Withdrew)
-                }
-                _ => self.begin_blame(&[]),
-            };
+        match (stage, strange) {
+            // Nobody has said by what it can be held to account.
+            (Stage::Hello, Some(trustee)) => return self.stop(trustee, Reason::Foreign),
+            (Stage::Done, Some(trustee)) => return self.stop(trustee, Reason::Withdrew),
+            (_, Some(_)) => return self.begin_blame(self.round + 1),
+            (_, None) => {}
+        }
+        if self.core.receive(&broadcasts, &private).is_err() {
+            return self.begin_blame(self.round + 1);
         }
         self.view = next_view(&self.view, &broadcasts);
         if stage == Stage::Done {
             return self.finish();
         }
         self.round += 1;
-        match (stage, self.core.stage()) {
-            (Stage::OpeningAgreement, Stage::Seeds) => {
-                let (stage, number) = (Stage::Seeds, self.core.number());
-                self.next_start = Start { round: self.round, stage, number, view: self.view };
-            }
-            // Everybody has agreed by now to all that was before.
-            (Stage::Seeds, _) if self.core.number() > 0 => {
-                self.start = self.next_start;
-                self.log.drain(..self.log.len() - 1);
-            }
-            _ => {}
+        if (stage, self.core.stage()) == (Stage::OpeningAgreement, Stage::Seeds) {
+            self.begin_batch();
         }
         self.next_messages()
     }
 
+    /// Everybody has agreed by now to all that was in earlier batches: their messages go, but for
+    /// those of the last, to which others may not have agreed yet.
+    fn begin_batch(&mut self) {
+        let start = Start { round: self.round, stage: Stage::Seeds, number: self.core.number(), view: self.view };
+        if let [old, kept] = self.starts[..] {
+            self.starts.remove(0);
+            self.log.drain(..(kept.round - old.round) as usize);
+        }
+        self.starts.push(start);
+    }
+
+    /// What a farewell says.
+    fn reported(&self, by: u32, content: &[u8]) -> Option<Failure> {
+        let [about] = content else { return None };
+        let about = u32::from(*about);
+        ((1..=self.plan.trustees()).contains(&about) && about != by)
+            .then(|| Failure { trustees: vec![about], reason: Reason::Reported { by } })
+    }
+
     fn next_messages(&mut self) -> Step {
-        let Ok(body) = self.core.send() else { return self.begin_blame(&[]) };
+        let Ok(body) = self.core.send() else { return self.begin_blame(self.round) };
         let message = |receiver: u32| {
             if receiver == self.me {
                 return Vec::new();
@@ -324,31 +350,47 @@ impl Trustee {
 
     // Blame.
 
-    /// Opens this trustee's seed and waits for the others'.
-    fn begin_blame(&mut self, received: &[Option<Vec<u8>>]) -> Step {
+    fn new_blame(&self, cause: Vec<u8>) -> Blame {
         let count = self.peers.len();
-        let mut blame = Blame { masters: vec![None; count], verdicts: vec![None; count], ..Blame::default() };
-        blame.masters[self.me as usize - 1] = Some(self.core.master().clone());
-        self.blame = Some(blame);
-        match received.is_empty() {
-            true => {
-                // A failure found in this round, or while the next one's messages were made.
-                self.round = self.start.round + self.log.len() as u32;
-                Step::Send(self.blame_messages())
-            }
-            false => self.step_of_blame(received),
+        let mut masters = vec![None; count];
+        masters[self.me as usize - 1] = Some(self.core.master().clone());
+        Blame {
+            masters,
+            has_opened: vec![false; count],
+            verdicts: vec![None; count],
+            alarms: vec![None; count],
+            cause,
+            reports: vec![None; count],
+            replays: Vec::new(),
+            equivocator: None,
+            steps: 0,
         }
     }
 
-    /// The seed; the first messages of all others; and the verdict, once there is one.
-    fn blame_messages(&self) -> Vec<Vec<u8>> {
-        let Some(blame) = &self.blame else { return Vec::new() };
-        let mut content = self.core.master().to_vec();
-        for hello in &self.hellos {
-            content.extend_from_slice(&(hello.len() as u32).to_be_bytes());
-            content.extend_from_slice(hello);
+    /// Opens this trustee's seed, from a round on, and waits for the others'.
+    fn begin_blame(&mut self, round: u32) -> Step {
+        self.round = round;
+        let mut blame = self.new_blame(Vec::new());
+        let messages = self.blame_messages(&mut blame);
+        self.blame = Some(blame);
+        Step::Send(messages)
+    }
+
+    /// The seeds that are known, of all trustees; the first messages of all others; the message
+    /// that told this trustee; and the verdict, once there is one.
+    fn blame_messages(&self, blame: &mut Blame) -> Vec<Vec<u8>> {
+        let mine = self.me as usize - 1;
+        blame.alarms[mine].get_or_insert(self.round);
+        let mut content = Vec::new();
+        for master in &blame.masters {
+            content.push(u8::from(master.is_some()));
+            master.iter().for_each(|master| content.extend_from_slice(&master[..]));
         }
-        match &blame.verdicts[self.me as usize - 1] {
+        for message in self.hellos.iter().chain([&blame.cause]) {
+            content.extend_from_slice(&(message.len() as u32).to_be_bytes());
+            content.extend_from_slice(message);
+        }
+        match &blame.verdicts[mine] {
             None => content.push(0),
             Some(None) => content.push(1),
             Some(Some((accused, evidence))) => {
@@ -361,51 +403,85 @@ impl Trustee {
 
     fn step_of_blame(&mut self, received: &[Option<Vec<u8>>]) -> Step {
         let Some(mut blame) = self.blame.take() else { return Step::Send(Vec::new()) };
+        blame.steps += 1;
         for trustee in self.others() {
             let bytes = received.get(trustee as usize - 1).and_then(Option::as_ref);
-            let message = bytes.and_then(|bytes| parse(bytes, self.place(trustee, self.me), self.key(trustee)));
-            if let Some(Message { kind: Kind::Blame, broadcast, .. }) = message {
-                self.take_blame(&mut blame, trustee, broadcast);
+            match bytes.and_then(|bytes| parse(bytes, self.place(trustee, self.me), self.key(trustee))) {
+                Some(Message { kind: Kind::Blame, broadcast, .. }) => {
+                    blame.alarms[trustee as usize - 1].get_or_insert(self.round);
+                    self.take_blame(&mut blame, trustee, broadcast);
+                }
+                Some(Message { kind: Kind::Farewell, broadcast, .. }) => {
+                    let about = self.reported(trustee, broadcast).and_then(|failure| failure.trustees.first().copied());
+                    blame.reports[trustee as usize - 1] = about;
+                }
+                _ => {}
             }
         }
-        blame.steps += 1;
         self.round += 1;
         let mine = self.me as usize - 1;
         if blame.verdicts[mine].is_none() && blame.masters.iter().all(Option::is_some) {
             blame.verdicts[mine] = Some(self.own_verdict(&mut blame));
-        } else if blame.steps >= BLAME_ROUNDS || blame.verdicts.iter().all(Option::is_some) {
-            let failure = self.judge(&mut blame);
-            return Step::Failed { failure, farewell: Vec::new() };
+        }
+        // Others may need what is known here, even of those who have decided.
+        let messages = self.blame_messages(&mut blame);
+        if blame.steps >= BLAME_ROUNDS || blame.verdicts.iter().all(Option::is_some) {
+            return Step::Failed { failure: self.judge(&mut blame), farewell: messages };
         }
         self.blame = Some(blame);
-        Step::Send(self.blame_messages())
+        Step::Send(messages)
     }
 
     fn take_blame(&self, blame: &mut Blame, trustee: u32, content: &[u8]) {
-        let Some((master, mut rest)) = content.split_first_chunk::<HASH_BYTES>() else { return };
-        let mut hellos = Vec::new();
-        for _ in 0..self.peers.len() {
+        let mut rest = content;
+        for number in 1..=self.plan.trustees() {
+            let Some((&is_known, more)) = rest.split_first() else { return };
+            rest = more;
+            if is_known == 0 {
+                continue;
+            }
+            let Some((master, more)) = rest.split_first_chunk::<HASH_BYTES>() else { return };
+            rest = more;
+            let at = number as usize - 1;
+            if number != self.me && Some(&derive("master", &[master])[..]) == self.hello(number) {
+                blame.masters[at] = Some(Zeroizing::new(*master));
+                blame.has_opened[at] |= number == trustee && blame.steps <= OPENING_ROUNDS;
+            }
+        }
+        let mut shown = Vec::new();
+        for _ in 0..=self.peers.len() {
             let Some((length, more)) = rest.split_first_chunk::<4>() else { return };
-            let Some((hello, more)) = more.split_at_checked(u32::from_be_bytes(*length) as usize) else { return };
-            hellos.push(hello);
+            let Some((message, more)) = more.split_at_checked(u32::from_be_bytes(*length) as usize) else { return };
+            shown.push(message);
             rest = more;
         }
         // Did somebody tell this trustee another seed's hash than the sender?
         for about in self.others().filter(|&about| about != trustee) {
             let place = Place { session: self.session, round: 0, sender: about, receiver: trustee };
-            let theirs = parse(hellos[about as usize - 1], place, self.key(about));
+            let theirs = parse(shown[about as usize - 1], place, self.key(about));
             if theirs.is_some_and(|theirs| Some(theirs.broadcast) != self.hello(about)) {
                 blame.equivocator = Some(about);
             }
         }
-        if Some(&derive("master", &[master])[..]) == self.hello(trustee) {
-            blame.masters[trustee as usize - 1] = Some(Zeroizing::new(*master));
-        }
+        self.take_cause(blame, trustee, shown[self.peers.len()]);
         blame.verdicts[trustee as usize - 1] = match rest {
             [1] => Some(None),
             [2, accused, evidence @ ..] => Some(Some((u32::from(*accused), evidence.to_vec()))),
             _ => return,
         };
+    }
+
+    /// The message that told another trustee of the failure.
+    fn take_cause(&self, blame: &mut Blame, receiver: u32, cause: &[u8]) {
+        let (Some(round), Some(sender)) = (round(cause), sender(cause)) else { return };
+        if !(1..=self.plan.trustees()).contains(&sender) || sender == receiver {
+            return;
+        }
+        let place = Place { session: self.session, round, sender, receiver };
+        if parse(cause, place, self.key(sender)).is_some_and(|message| message.kind == Kind::Blame) {
+            let alarm = &mut blame.alarms[sender as usize - 1];
+            *alarm = Some(alarm.map_or(round, |known| known.min(round)));
+        }
     }
 
     /// The hash of a trustee's seed.
@@ -414,22 +490,23 @@ impl Trustee {
         Some(parse(self.hellos.get(trustee as usize - 1)?, place, self.key(trustee))?.broadcast)
     }
 
-    /// The first message received that should not have been.
+    /// The first message received in the present batch that should not have been: nobody has agreed
+    /// to that batch yet.
     fn own_verdict(&self, blame: &mut Blame) -> Option<Evidence> {
-        let masters = blame.masters.iter().flatten().cloned().collect();
-        let mut replay = Replay::new(&self.plan, self.session, self.start, masters);
-        let mut found = None;
-        'rounds: for (round, messages) in (self.start.round..).zip(&self.log) {
+        let masters: Vec<Seed> = blame.masters.iter().flatten().cloned().collect();
+        let replay = |&start: &Start| Replay::new(&self.plan, self.session, start, masters.clone());
+        blame.replays = self.starts.iter().map(replay).collect();
+        let (present, replay) = (self.starts.last()?, blame.replays.last_mut()?);
+        let earlier = (present.round - self.starts[0].round) as usize;
+        for (round, messages) in (present.round..).zip(&self.log[earlier..]) {
             for trustee in self.others() {
                 let message = &messages[trustee as usize - 1];
                 if replay.message(round, trustee, self.me) != Some(signed_part(message)) {
-                    found = Some((trustee, message.to_vec()));
-                    break 'rounds;
+                    return Some((trustee, message.to_vec()));
                 }
             }
         }
-        blame.replay = Some(replay);
-        found
+        None
     }
 
     /// Who is to blame: whoever sent the first message that should not have been, of all that were
@@ -439,17 +516,22 @@ impl Trustee {
         if let Some(trustee) = blame.equivocator {
             return named(vec![trustee], Reason::Equivocated);
         }
-        let missing = |trustee: &u32| blame.masters[*trustee as usize - 1].is_none();
-        let silent: Vec<u32> = self.others().filter(missing).collect();
-        let Some(replay) = blame.replay.as_mut().filter(|_| silent.is_empty()) else {
-            return named(silent, Reason::Refused);
-        };
+        let silent: Vec<u32> = self.others().filter(|&trustee| !blame.has_opened[trustee as usize - 1]).collect();
+        let report = |&trustee: &u32| blame.reports[trustee as usize - 1];
+        let refused: Vec<u32> = silent.iter().copied().filter(|trustee| report(trustee).is_none()).collect();
+        if !refused.is_empty() {
+            return named(refused, Reason::Refused);
+        }
+        if let Some((&by, about)) = silent.first().and_then(|by| Some((by, report(by)?))) {
+            return named(vec![about], Reason::Reported { by });
+        }
         let (mut wrong, mut slanderers) = (Vec::new(), Vec::new());
         for (by, verdict) in (1..).zip(&blame.verdicts) {
             let Some(Some((accused, evidence))) = verdict else { continue };
             let is_wrong = round(evidence).filter(|_| (1..=self.plan.trustees()).contains(accused)).and_then(|round| {
                 let place = Place { session: self.session, round, sender: *accused, receiver: by };
                 parse(evidence, place, self.key(*accused)).filter(|message| message.kind == Kind::Protocol)?;
+                let replay = replay_of(&mut blame.replays, &self.starts, round)?;
                 (replay.message(round, *accused, by)? != signed_part(evidence)).then_some((round, *accused))
             });
             match is_wrong {
@@ -463,11 +545,25 @@ impl Trustee {
             trustees.dedup();
             return named(trustees, Reason::Deviated { round });
         }
-        match slanderers.is_empty() {
-            true => named(Vec::new(), Reason::Chance),
-            false => named(slanderers, Reason::Slandered),
+        if !slanderers.is_empty() {
+            return named(slanderers, Reason::Slandered);
         }
+        // Whoever was told shows by whom, and that was a round earlier. So those who were first say
+        // that they found something, which can only be what all find.
+        let first = blame.alarms.iter().flatten().min().copied().unwrap_or_default();
+        let replay = replay_of(&mut blame.replays, &self.starts, first.saturating_sub(1));
+        if replay.is_none_or(|replay| replay.fails_before(first)) {
+            return named(Vec::new(), Reason::Chance);
+        }
+        let is_first = |trustee: &u32| blame.alarms[*trustee as usize - 1] == Some(first);
+        named(self.others().filter(is_first).collect(), Reason::Alarmed)
     }
+}
+
+/// The replay that covers a round.
+fn replay_of<'a>(replays: &'a mut [Replay], starts: &[Start], round: u32) -> Option<&'a mut Replay> {
+    let at = starts.iter().rposition(|start| start.round <= round)?;
+    replays.get_mut(at)
 }
 
 impl fmt::Debug for Trustee {

@@ -3,20 +3,27 @@
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_paillier::{Engine, KeyPolicy, Variant};
+use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_threshold::distributed::{
     Failure, Finished, Identity, Parameters, Reason, Step, Trustee, is_threshold, session_id,
 };
-use hearith_threshold::{Contexts, KeyShare, Origin, Shares, Verification};
+use hearith_threshold::{Contexts, ErrorKind, KeyShare, Origin, Shares, Verification, deal};
 use rug::{Integer, integer::IsPrime, integer::Order};
 use sha2::{Digest, Sha256};
+use std::cmp::Ordering;
 use std::ops::Range;
 
 // Where the parts of a message begin (docs/explanation/threshold.md).
+const KIND: usize = 5;
 const STAGE: usize = 6;
+const VIEW: Range<usize> = 45..77;
 const BROADCAST: usize = 85;
 const SIGNATURE: usize = 64;
 const HASH: usize = 32;
+
+// Kinds of messages.
+const BLAME: u8 = 1;
+const FAREWELL: u8 = 2;
 
 // The stages that tests name.
 const HELLO: u8 = 0;
@@ -83,6 +90,25 @@ impl Passing<'_> {
     }
 }
 
+impl Passing<'_> {
+    fn kind(&self) -> u8 {
+        self.message.as_ref().map_or(0, |message| message[KIND])
+    }
+
+    /// A message of another kind to everybody, instead of this one.
+    fn say(&mut self, run: &Run, kind: u8, content: &[u8]) {
+        if let Some(message) = self.message.as_mut() {
+            message.truncate(BROADCAST);
+            (message[KIND], message[STAGE]) = (kind, 0);
+            message[77..81].copy_from_slice(&(content.len() as u32).to_be_bytes());
+            message[81..85].fill(0);
+            message.extend_from_slice(content);
+            message.extend_from_slice(&[0; SIGNATURE]);
+        }
+        self.sign(run);
+    }
+}
+
 enum Outcome {
     Finished(Box<Finished>),
     Failed(Failure),
@@ -99,13 +125,17 @@ impl Run {
         Identity::from_seed(&derive("test identity", &[&[self.seed, trustee as u8]]))
     }
 
+    fn seed(&self, number: u32) -> [u8; HASH] {
+        derive("test seed", &[&[self.seed, number as u8]])
+    }
+
     fn trustee(&self, number: u32) -> Trustee {
         let trustees = self.parameters.trustees();
         let keys: Vec<[u8; 32]> = (1..=trustees).map(|one| self.identity(one).public()).collect();
         let nonces: Vec<[u8; 32]> = (1..=trustees).map(|one| [one as u8; 32]).collect();
         let session = session_id(&self.parameters, &keys, &nonces);
-        let seed = derive("test seed", &[&[self.seed, number as u8]]);
-        Trustee::with_seed(self.parameters.clone(), number, self.identity(number), &keys, session, &seed).unwrap()
+        let (seed, identity) = (self.seed(number), self.identity(number));
+        Trustee::with_seed(self.parameters.clone(), number, identity, &keys, session, &seed).unwrap()
     }
 
     /// What comes of it for each trustee, if messages are changed on their way.
@@ -481,39 +511,223 @@ fn whoever_does_not_open_a_seed_or_slanders_is_named() {
         }
     }
     // Trustee 3 says that a good message of trustee 1 was wrong.
-    let begin = last + 1;
+    let verdict = [&[2, 1], record.message(last, 1, 3)].concat();
     let outcomes = run.with(|mut passing| {
-        if passing.from != 3 || passing.round < begin {
-            return;
-        }
-        let message = passing.message.as_mut().unwrap();
-        if passing.round == begin {
-            // Blame instead of what should have come.
-            message.truncate(BROADCAST);
-            message[5] = 1;
-            let mut content = derive("test seed", &[&[16, 3]]).to_vec();
-            for from in [1, 2] {
-                let hello = record.message(0, from, 3);
-                content.extend_from_slice(&(hello.len() as u32).to_be_bytes());
-                content.extend_from_slice(hello);
+        match (passing.from, passing.round.cmp(&(last + 1))) {
+            (3, Ordering::Equal) => {
+                let content = blame(&run, &record, 3, &[], &verdict);
+                passing.say(&run, BLAME, &content);
             }
-            content.extend_from_slice(&[0; 4]);
-            content.extend_from_slice(&[2, 1]);
-            content.extend_from_slice(record.message(last, 1, 3));
-            message[77..81].copy_from_slice(&(content.len() as u32).to_be_bytes());
-            message[81..85].fill(0);
-            message.extend_from_slice(&content);
-            message.extend_from_slice(&[0; SIGNATURE]);
-        } else {
-            *passing.message = None;
-            return;
-        }
-        passing.sign(&run);
+            (3, Ordering::Greater) => *passing.message = None,
+            _ => {}
+        };
     });
     for number in [1, 2] {
         let Outcome::Failed(failure) = &outcomes[number - 1] else { panic!("trustee {number} has a key") };
         assert_eq!(failure, &Failure { trustees: vec![3], reason: Reason::Slandered });
     }
+}
+
+/// What a trustee of an honest run says after a failure: its own seed, the first messages, what
+/// told it, and its verdict.
+fn blame(run: &Run, record: &Record, from: u32, cause: &[u8], verdict: &[u8]) -> Vec<u8> {
+    let mut content = Vec::new();
+    let trustees = run.parameters.trustees();
+    for number in 1..=trustees {
+        content.push(u8::from(number == from));
+        if number == from {
+            content.extend_from_slice(&run.seed(number));
+        }
+    }
+    for number in 1..=trustees {
+        let hello = if number == from { &[][..] } else { record.message(0, number, from) };
+        content.extend_from_slice(&(hello.len() as u32).to_be_bytes());
+        content.extend_from_slice(hello);
+    }
+    content.extend_from_slice(&(cause.len() as u32).to_be_bytes());
+    [&content, cause, verdict].concat()
+}
+
+fn failure(outcome: &Outcome) -> &Failure {
+    match outcome {
+        Outcome::Failed(failure) => failure,
+        Outcome::Finished(_) => panic!("a key"),
+    }
+}
+
+/// A trustee says that the run has failed, to one other or to all, and nothing is wrong.
+#[test]
+fn whoever_raises_a_false_alarm_is_named() {
+    let run = Run::new(128, 3, 5, Variant::Standard, 3);
+    let record = run.record();
+    for (stage, to_all) in [(COIN, true), (ANSWERS, false), (TESTS, false), (VERIFICATION, true)] {
+        let last = record.last(stage);
+        let outcomes = run.with(|mut passing| {
+            if passing.from == 4 && passing.round == last && (to_all || passing.to == 2) {
+                let content = blame(&run, &record, 4, &[], &[1]);
+                passing.say(&run, BLAME, &content);
+            }
+        });
+        for (number, outcome) in (1..).zip(&outcomes).filter(|(number, _)| *number != 4) {
+            let expected = Failure { trustees: vec![4], reason: Reason::Alarmed };
+            assert_eq!(failure(outcome), &expected, "stage {stage}, trustee {number}");
+        }
+    }
+}
+
+/// Trustee 4 misleads trustee 1 alone, so that what trustee 1 sends to everybody is wrong, and then
+/// opens its seed to all others but trustee 1, early or late: trustee 1 is not blamed.
+#[test]
+fn whoever_is_misled_and_shown_no_seed_is_not_named() {
+    let run = Run::new(128, 3, 5, Variant::Standard, 3);
+    let last = run.record().last(SHARES);
+    for withheld_for in [2, 3, 9] {
+        let outcomes = run.with(|mut passing| match (passing.from, passing.to) {
+            (4, 1) if passing.round == last => {
+                // The shares of the first candidate's p, and so on: one of all.
+                let message = passing.message.as_ref().unwrap();
+                let length = body(message).len();
+                let candidates = run.parameters.candidates();
+                let width = length / candidates;
+                for candidate in 0..candidates {
+                    passing.change(&run, candidate * width + 20);
+                }
+            }
+            (4, 1) if passing.round > last && passing.kind() == BLAME && passing.round < last + 3 + withheld_for => {
+                *passing.message = None;
+            }
+            _ => {}
+        });
+        for (number, outcome) in (1..).zip(&outcomes).filter(|(number, _)| *number != 4) {
+            assert_eq!(failure(outcome).trustees, [4], "{withheld_for}, trustee {number}: {}", failure(outcome));
+        }
+    }
+}
+
+/// A deviation in a batch without a survivor that makes no difference, and another at the beginning
+/// of the next batch, to one trustee alone.
+#[test]
+fn deviations_across_batches_are_accounted_for() {
+    // Answers about candidates, and another batch after them.
+    let candidates = |record: &Record| {
+        (0..record.last(ANSWERS)).find(|&round| {
+            let message = record.message(round, 3, 1);
+            message[STAGE] == ANSWERS && body(message).len() > HASH
+        })
+    };
+    let (run, record, answers) = (0..40)
+        .map(|seed| Run::new(128, 2, 3, Variant::Standard, seed))
+        .map(|run| (run.record(), run))
+        .find_map(|(record, run)| candidates(&record).map(|answers| (run, record, answers)))
+        .unwrap();
+    let commitments = answers - 1;
+    let begins = (answers..).find(|&round| record.message(round, 1, 2)[STAGE] == SEEDS).unwrap();
+    let honest = record.message(answers, 3, 1);
+    let mut wrong = honest[body(honest)].to_vec();
+    // The first answer's last byte.
+    wrong[HASH + 15] ^= 1;
+    let commitment = derive("commitment", &[&[3], &wrong]);
+    // Trustee 3's own code has seen what it should have sent. So views are replaced on their way.
+    let (mut seen, mut of_all, mut own) = (0, Vec::new(), Vec::new());
+    let outcomes = run.with(|mut passing| {
+        let message = passing.message.as_mut().unwrap();
+        if passing.round > commitments {
+            let view = &mut message[VIEW];
+            match (passing.from, passing.to) {
+                (2, 1) => of_all = view.to_vec(),
+                (3, _) => {
+                    own = view.to_vec();
+                    view.copy_from_slice(&of_all);
+                    let is_told_wrong = passing.round == begins && passing.to == 1;
+                    view[0] ^= u8::from(is_told_wrong);
+                    seen += u32::from(is_told_wrong);
+                }
+                (_, 3) => view.copy_from_slice(&own),
+                _ => {}
+            }
+        }
+        let content: Option<&[u8]> = match (passing.from, passing.round) {
+            (3, round) if round == commitments => Some(&commitment),
+            (3, round) if round == answers => Some(&wrong),
+            _ => None,
+        };
+        if let Some(content) = content {
+            let place = body(message);
+            message[place].copy_from_slice(content);
+        }
+        passing.sign(&run);
+    });
+    let said: Vec<String> = outcomes.iter().map(|outcome| failure(outcome).to_string()).collect();
+    assert_eq!(seen, 1, "{said:?}, answers in round {answers}, another batch in round {begins}");
+    deviated(&outcomes, 3, "two batches");
+}
+
+/// Before the first messages are there, and after the key is, nobody opens anything.
+#[test]
+fn strange_first_and_last_messages_name_their_sender() {
+    let run = Run::new(128, 3, 5, Variant::Standard, 3);
+    let record = run.record();
+    for (stage, reason) in [(HELLO, Reason::Foreign), (DONE, Reason::Withdrew)] {
+        for what in ["view", "stage", "length", "blame"] {
+            let outcomes = run.with(|mut passing| {
+                if passing.from != 4 || passing.round != record.last(stage) || passing.to == 5 {
+                    return;
+                }
+                match what {
+                    "view" => passing.message.as_mut().unwrap()[BROADCAST - 9] ^= 1,
+                    "stage" => passing.message.as_mut().unwrap()[STAGE] ^= 1,
+                    "length" => {
+                        // A byte more for the receiver.
+                        let message = passing.message.as_mut().unwrap();
+                        message[BROADCAST - 1] = 1;
+                        message.insert(message.len() - SIGNATURE, 7);
+                    }
+                    _ => {
+                        let content = blame(&run, &record, 4, &[], &[0]);
+                        passing.say(&run, BLAME, &content);
+                    }
+                }
+                passing.sign(&run);
+            });
+            for number in 1..=3 {
+                let expected = Failure { trustees: vec![4], reason: reason.clone() };
+                assert_eq!(failure(&outcomes[number - 1]), &expected, "{what}, trustee {number}");
+            }
+        }
+    }
+}
+
+/// A farewell names another trustee, or whoever sent it is named.
+#[test]
+fn farewells_are_about_others() {
+    let run = Run::new(128, 2, 3, Variant::Standard, 4);
+    let last = run.record().last(COIN);
+    for about in [&[0][..], &[3], &[4], &[255], &[], &[1, 2]] {
+        let outcomes = run.with(|mut passing| {
+            if passing.from == 3 && passing.round == last {
+                passing.say(&run, FAREWELL, about);
+            }
+        });
+        for number in [1, 2] {
+            let expected = Failure { trustees: vec![3], reason: Reason::Foreign };
+            assert_eq!(failure(&outcomes[number - 1]), &expected, "{about:?}");
+        }
+    }
+}
+
+/// One trustee loses contact with the one who deviates, and so opens nothing to the others: it is
+/// not named for that.
+#[test]
+fn whoever_lost_contact_is_not_blamed_for_opening_nothing() {
+    let run = Run::new(128, 2, 3, Variant::Standard, 16);
+    let last = run.record().last(PRODUCTS);
+    let outcomes = run.with(|mut passing| match (passing.from, passing.to) {
+        (3, 1) if passing.round == last => *passing.message = None,
+        (3, 2) if passing.round == last => passing.change(&run, 40),
+        _ => {}
+    });
+    assert_eq!(failure(&outcomes[0]), &Failure { trustees: vec![3], reason: Reason::Silent });
+    assert_eq!(failure(&outcomes[1]).trustees, [3]);
 }
 
 /// What a trustee says after a failure, cut or with bytes changed: others name it, and nothing
@@ -534,8 +748,8 @@ fn spoiled_blame_is_no_blame() {
             let content = &message[body(message)];
             let mut content = content[..content.len().min(kept)].to_vec();
             if kept == 500 {
-                // The length of the first hello.
-                content[32..36].fill(255);
+                // Its own seed alone, and a first message without an end.
+                content = [&[0, 1][..], &run.seed(2), &[0], &[255; 4]].concat();
             }
             message.truncate(BROADCAST);
             message[77..81].copy_from_slice(&(content.len() as u32).to_be_bytes());
@@ -634,4 +848,77 @@ fn secret(share: &KeyShare) -> Integer {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Files of dealt keys and of others are told apart by their version, and each has its lengths.
+#[test]
+fn other_versions_are_refused() {
+    let engine = Engine::best();
+    let read = |text: &str| Verification::from_json(text, KeyPolicy::AllowInsecure, engine);
+    let read_share = |text: &str| KeyShare::from_json(text, KeyPolicy::AllowInsecure, engine);
+    let finished = Run::new(128, 2, 3, Variant::Djn, 16).finished();
+    let joint = &finished[0].verification;
+    let private = PrivateKey::generate_safe(128, Variant::Djn, KeyPolicy::AllowInsecure, engine).unwrap();
+    let (dealt, holders) = deal(&private, 2, 3).unwrap();
+    let changed = |text: &str, change: &dyn Fn(&mut serde_json::Value)| {
+        let mut json: serde_json::Value = serde_json::from_str(text).unwrap();
+        change(&mut json);
+        json.to_string()
+    };
+    let member = |member, problem| ErrorKind::Member { member, problem };
+    type Change<'a> = &'a dyn Fn(&mut serde_json::Value);
+    let v = joint.base_be();
+    let changes: [(Change<'_>, ErrorKind); 4] = [
+        (&|json| json["shared"]["version"] = 3.into(), member("version", "is not known here")),
+        (&|json| json["shared"]["version"] = 1.into(), member("version", "is not known here")),
+        (&|json| drop(json["shared"].as_object_mut().unwrap().remove("version")), member("v", "is missing")),
+        (
+            &|json| json["shared"]["v"] = Base64UrlUnpadded::encode_string(&v).into(),
+            member("v", "is not for keys of version 2"),
+        ),
+    ];
+    for (change, expected) in changes {
+        assert_eq!(read(&changed(&joint.to_json(), change)).unwrap_err().kind(), &expected);
+        let share = changed(&finished[1].share.to_json(), change);
+        assert_eq!(read_share(&share).unwrap_err().kind(), &expected);
+    }
+    // Thresholds that only dealt keys have.
+    for (needed, trustees) in [(1, 3), (3, 3), (2, 2), (2, 10)] {
+        let text = changed(&joint.to_json(), &|json| {
+            (json["shared"]["needed"], json["shared"]["trustees"]) = (needed.into(), trustees.into());
+        });
+        assert_eq!(read(&text).unwrap_err().kind(), &ErrorKind::BadThreshold);
+    }
+    // A secret longer than shares of such keys are.
+    let long = changed(&finished[1].share.to_json(), &|json| json["s"] = "_".repeat(200).into());
+    assert_eq!(read_share(&long).unwrap_err().kind(), &member("s", "is too long"));
+
+    // Shares of decryptions have the lengths of their key alone.
+    let contexts = Contexts::new(b"shared", [b"row"]);
+    let ciphertext = joint.key().encrypt(&encode_signed(joint.key(), &[7]).unwrap()).unwrap();
+    let of_joint = finished[0].share.decrypt(&contexts, &ciphertext).unwrap().to_be_bytes();
+    let error = Shares::from_be_bytes(joint.key(), 1, &of_joint).unwrap_err();
+    assert_eq!((error.trustee(), matches!(error.kind(), ErrorKind::Width { .. })), (Some(1), true));
+    let ciphertext = dealt.key().encrypt(&encode_signed(dealt.key(), &[7]).unwrap()).unwrap();
+    let of_dealt = holders[0].decrypt(&contexts, &ciphertext).unwrap().to_be_bytes();
+    assert_eq!(of_dealt.len(), dealt.share_bytes());
+    assert!(dealt.share_bytes() < joint.share_bytes());
+    assert!(matches!(joint.shares_from_be_bytes(1, &of_dealt).unwrap_err().kind(), ErrorKind::Width { .. }));
+    assert!(matches!(dealt.shares_from_be_bytes(1, &of_joint).unwrap_err().kind(), ErrorKind::Width { .. }));
+    // An answer that is longer than it may be, in bytes that it may have.
+    let mut long = of_joint.clone();
+    let at = 3 * joint.key().ciphertext_bytes();
+    assert_ne!((long.len() - at) * 8, joint_answer_bits(128, 2, 3));
+    long[at] |= 0x80;
+    assert_eq!(joint.shares_from_be_bytes(1, &long).unwrap_err().kind(), &ErrorKind::OutOfRange);
+}
+
+/// Bits of an answer, by the page's table of lengths.
+fn joint_answer_bits(bits: usize, needed: usize, trustees: usize) -> usize {
+    let length = |number: usize| (usize::BITS - number.leading_zeros()) as usize;
+    let factorial: usize = (1..=trustees).product();
+    let rho = bits + 128 + length(trustees);
+    let coefficient = rho + 128 + length(factorial) + needed - 1;
+    let powers: usize = (0..needed).map(|power| trustees.pow(power as u32)).sum();
+    2 * bits + coefficient + 1 + length(powers) + length(trustees) + 512
 }
