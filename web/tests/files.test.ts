@@ -33,6 +33,16 @@ describe("a trustee's file", () => {
     await expect(readShareFile("{", "")).rejects.toThrow("no JSON");
   });
 
+  test("of a key without a dealer is refused by name", async () => {
+    // As `hearith keygen --distributed` writes it: "version" 2, and no "v".
+    const shared = { version: 2, needed: 2, trustees: 3, v_i: ["AQI"] };
+    const joint = JSON.stringify({ ...JSON.parse(SHARE), shared });
+    await expect(readShareFile(joint, "")).rejects.toMatchObject({ reason: "joint" });
+    await expect(readShareFile(sealed(joint, "x", "PBES2-HS512+A256KW", 256, "sha512"), "x")).rejects.toThrow(
+      "a key without a dealer",
+    );
+  });
+
   test.each([
     ["PBES2-HS256+A128KW", 128, "sha256"],
     ["PBES2-HS512+A256KW", 256, "sha512"],
