@@ -2,11 +2,12 @@
 """Times the generation of keys without a dealer, each trustee a process; writes
 bench/results/distributed-keygen.md.
 
-    distributed_keygen.py --program HEARITH [--bits N ...] [--runs N] [--tno PYTHON] [--out FOLDER]
+    distributed_keygen.py --program HEARITH [--sharing W/L] [--bits N ...] [--runs N]
+                          [--tno PYTHON] [--tno-bits N ...] [--longest SECONDS] [--out FOLDER]
 
 Connections pass through this program, which counts bytes and, for some runs, delays them. `--tno`
 names an interpreter that has the package tno.mpc.protocols.distributed_keygen, which is timed with
-as many parties at growing sizes until one takes longer than ten minutes (bench/tno_keygen.py).
+as many parties at growing sizes until one takes longer than `--longest` (bench/tno_keygen.py).
 """
 
 import argparse
@@ -22,9 +23,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-TRUSTEES, NEEDED = 5, 3
-LONGEST = 600
+TNO = "tno.mpc.protocols.distributed_keygen"
+# Seconds until a run counts as stuck.
+STUCK = 3600
 
 
 def free_ports(count: int) -> list[int]:
@@ -36,6 +39,15 @@ def free_ports(count: int) -> list[int]:
     for one in sockets:
         one.close()
     return ports
+
+
+class Run(NamedTuple):
+    """What one key took; bytes are those of the trustee that sent most."""
+
+    seconds: float
+    candidates: int
+    rounds: int
+    sent: int
 
 
 class Wire:
@@ -53,8 +65,8 @@ class Wire:
         except OSError:
             writer.close()
             return
-        from_sender = self.forward(reader, onward[1], self.ends[0])
-        await asyncio.gather(from_sender, self.forward(onward[0], writer, self.ends[1]))
+        there, back = self.ends
+        await asyncio.gather(self.forward(reader, onward[1], there), self.forward(onward[0], writer, back))
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, by: int) -> None:
         """Forwards one direction, in order, each piece after the delay."""
@@ -77,35 +89,44 @@ class Wire:
         await asyncio.gather(read(), write(), return_exceptions=True)
 
 
-async def run(program: Path, folder: Path, bits: int, delay: float) -> tuple[float, int, int, list[int]]:
-    """Seconds, candidates, rounds, and the bytes that each trustee sent."""
-    ports, sent, servers, routes = free_ports(TRUSTEES), [0] * TRUSTEES, [], {}
-    for sender in range(2, TRUSTEES + 1):
+async def run(program: Path, folder: Path, sharing: tuple[int, int], bits: int, delay: float) -> Run:
+    """Generates one key."""
+    needed, trustees = sharing
+    ports, sent, servers, routes = free_ports(trustees), [0] * trustees, [], {}
+    for sender in range(2, trustees + 1):
         for receiver in range(1, sender):
             wire = Wire(sender, receiver, ports[receiver - 1], delay, sent)
             server = await asyncio.start_server(wire.accept, "127.0.0.1", 0)
             servers.append(server)
             routes[sender, receiver] = server.sockets[0].getsockname()[1]
     started, running = time.monotonic(), []
-    for number in range(1, TRUSTEES + 1):
-        words = ["keygen", "--insecure-key", "--bits", str(bits), "--distributed", f"{NEEDED}/{TRUSTEES}"]
+    for number in range(1, trustees + 1):
+        words = ["keygen", "--insecure-key", "--bits", str(bits), "--distributed", f"{needed}/{trustees}"]
         words += ["--trustee", str(number), "--identity", f"id-{number}/signing-private.json", "--force"]
         words += ["--listen", f"127.0.0.1:{ports[number - 1]}", "--out", f"key-{number}"]
-        for other in range(1, TRUSTEES + 1):
+        for other in range(1, trustees + 1):
             if other != number:
                 words += ["--peer-key", f"{other}=id-{other}/signing-public.json"]
             if other < number:
                 words += ["--peer", f"{other}=127.0.0.1:{routes[number, other]}"]
         pipe = asyncio.subprocess.PIPE
         running.append(await asyncio.create_subprocess_exec(program, *words, cwd=folder, stderr=pipe, stdout=pipe))
-    said = [(await process.communicate())[1].decode() for process in running]
+    try:
+        async with asyncio.timeout(STUCK):
+            said = [(await process.communicate())[1].decode() for process in running]
+    except TimeoutError:
+        for process in running:
+            process.kill()
+        sys.exit(f"no key of {bits} bits within {STUCK} seconds")
     seconds = time.monotonic() - started
     for server in servers:
         server.close()
     if any(process.returncode for process in running):
         sys.exit(f"a trustee failed:\n{''.join(said)}")
     found = re.search(r"(\d+) candidates in (\d+) rounds", said[0])
-    return seconds, int(found[1]), int(found[2]), sent
+    if found is None or "beginning again" in said[0]:
+        sys.exit(f"not one undisturbed run:\n{said[0]}")
+    return Run(seconds, int(found[1]), int(found[2]), max(sent))
 
 
 def middle(numbers: list) -> str:
@@ -115,52 +136,80 @@ def middle(numbers: list) -> str:
     return f"{shown[0]} ({shown[1]}..{shown[2]})"
 
 
-def tno(python: str) -> list[str]:
-    """Rows of what the other package takes, until a size takes too long."""
-    rows, worker = [], Path(__file__).with_name("tno_keygen.py")
-    for bits in (512, 1024, 2048, 3072):
+def tno(python: str, sharing: tuple[int, int], sizes: list[int], longest: float) -> list[tuple[int, float | None]]:
+    """Seconds that the other package takes at each size, None for the first that takes too long."""
+    needed, trustees = sharing
+    found, worker = [], Path(__file__).with_name("tno_keygen.py")
+    for bits in sizes:
         started = time.monotonic()
-        command = [python, str(worker), str(bits), str(TRUSTEES), str(NEEDED - 1)]
+        command = [python, str(worker), str(bits), str(trustees), str(needed - 1)]
         try:
-            subprocess.run(command, check=True, timeout=LONGEST, capture_output=True)
+            ended = subprocess.run(command, timeout=longest, capture_output=True, text=True, check=False)
         except subprocess.TimeoutExpired:
-            return [*rows, f"| {bits} | tno.mpc.protocols.distributed_keygen | not done after {LONGEST} |"]
-        rows.append(f"| {bits} | tno.mpc.protocols.distributed_keygen | {time.monotonic() - started:.1f} |")
-    return rows
+            return [*found, (bits, None)]
+        if ended.returncode:
+            sys.exit(f"the other package failed:\n{ended.stderr}")
+        found.append((bits, time.monotonic() - started))
+        print(f"{TNO}, {bits} bits: {found[-1][1]:.1f} s", flush=True)
+    return found
+
+
+def compared(ours: dict[int, float], theirs: list[tuple[int, float | None]], longest: float) -> list[str]:
+    """The table that compares the two packages."""
+    lines = ["| bits | Hearith, median seconds | other, seconds | times as fast |", "| ---: | ---: | ---: | ---: |"]
+    for bits, seconds in theirs:
+        own = f"{ours[bits]:.1f}" if bits in ours else ""
+        other = f"not done after {longest:.0f}" if seconds is None else f"{seconds:.1f}"
+        ratio = f"{seconds / ours[bits]:.0f}" if seconds is not None and bits in ours else ""
+        lines.append(f"| {bits} | {own} | {other} | {ratio} |")
+    return lines
 
 
 def main() -> None:
     """Measures, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, required=True)
-    parser.add_argument("--bits", type=int, nargs="+", default=[1024, 2048, 3072])
+    parser.add_argument("--sharing", default="3/5", help="how many of how many trustees decrypt")
+    parser.add_argument("--bits", type=int, nargs="+", default=[512, 1024, 2048, 3072])
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--tno")
+    parser.add_argument("--tno-bits", type=int, nargs="+", default=[512, 1024, 2048])
+    parser.add_argument("--longest", type=float, default=600)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
     program = options.program.resolve()
+    needed, trustees = map(int, options.sharing.split("/"))
     lines = ["# Keys without a dealer", "", "Made by `bench/distributed_keygen.py` (`make bench-distributed`).", ""]
     lines += [f"- Machine: {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}"]
-    lines += [f"- Date: {datetime.date.today()}", f"- Trustees: {TRUSTEES}, of whom {NEEDED} decrypt; each a process"]
-    lines += [f"- Method: {options.runs} runs, medians with the least and the greatest; from the start of the processes"]
-    lines += ["  until all have written their files; all checks on, TLS included", ""]
+    lines += [f"- Date: {datetime.date.today()}"]
+    lines += [f"- Trustees: {trustees}, of whom {needed} decrypt; each a process on this machine"]
+    lines += [f"- Method: {options.runs} runs; medians, with the least and the greatest; from the start of"]
+    lines += ["  the processes until all have written their files; all checks on"]
+    lines += ["- Connections pass through the program that measures, which counts the bytes of TLS of the"]
+    lines += ["  trustee that sent most; it delays both directions of each", ""]
     lines += ["| bits | delay between trustees | seconds | candidates | rounds | bytes sent by a trustee |"]
     lines += ["| ---: | ---: | ---: | ---: | ---: | ---: |"]
+    medians = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for number in range(1, TRUSTEES + 1):
-            subprocess.run([program, "keygen", "--signing", "--out", f"id-{number}"], cwd=folder, check=True, capture_output=True)
+        for number in range(1, trustees + 1):
+            command = [program, "keygen", "--signing", "--out", f"id-{number}"]
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
         for bits in options.bits:
             for delay in (0, 0.05):
-                runs = [asyncio.run(run(program, folder, bits, delay)) for _ in range(options.runs)]
-                seconds, candidates, rounds, sent = zip(*runs, strict=True)
-                bytes_sent = [max(one) for one in sent]
-                columns = [str(bits), f"{1000 * delay:.0f} ms", middle(seconds), middle(candidates), middle(rounds)]
-                lines.append(f"| {' | '.join([*columns, middle(bytes_sent)])} |")
+                sharing = (needed, trustees)
+                runs = [asyncio.run(run(program, folder, sharing, bits, delay)) for _ in range(options.runs)]
+                columns = [middle(list(column)) for column in zip(*runs, strict=True)]
+                lines.append(f"| {bits} | {1000 * delay:.0f} ms | {' | '.join(columns)} |")
                 print(lines[-1], flush=True)
-    lines += ["", "Another package, whose trustees are assumed to follow the protocol, with as many parties on this machine:", ""]
-    lines += ["| bits | package | seconds |", "| ---: | --- | ---: |"]
-    lines += tno(options.tno) if options.tno else ["| | tno.mpc.protocols.distributed_keygen | not measured |"]
+                medians.setdefault(bits, statistics.median(one.seconds for one in runs))
+    lines += ["", f"## Compared with {TNO}", "", "As many parties, all in one process on this machine. They are assumed to follow"]
+    lines += ["the protocol: nothing is checked, signed or encrypted.", ""]
+    if options.tno:
+        theirs = tno(options.tno, (needed, trustees), options.tno_bits, options.longest)
+        lines += compared(medians, theirs, options.longest)
+    else:
+        lines += ["Not measured."]
     (options.out / "distributed-keygen.md").write_text("\n".join(lines) + "\n")
 
 

@@ -34,7 +34,7 @@ async def main():
                 pool.add_http_client(f"party_{other}", addr="127.0.0.1", port=ports[other])
         pools.append(pool)
     # As in the package's own example: primes tried, rounds of the test, statistical security.
-    generated = (DistributedPaillier.from_security_parameter(pool, threshold, bits, 2000, 40, 40, distributed=True) for pool in pools)
+    generated = (DistributedPaillier.from_security_parameter(pool, threshold, bits, 2000, 40, 40, distributed=False) for pool in pools)
     await asyncio.gather(*generated)
 
 

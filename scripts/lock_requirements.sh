@@ -23,6 +23,7 @@ lock crates/python/requirements-wheel bench/requirements.txt crates/python/requi
 lock synth/requirements bench/requirements.txt crates/python/requirements.txt scripts/requirements.txt
 # Away from the others.
 lock bench/peers
+lock bench/tno
 lock docs/site/requirements
 lock crates/python/requirements-flower
 lock crates/postgres/requirements
