@@ -17,6 +17,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("dghv_bits", env!("CARGO_BIN_EXE_dghv_bits")),
     ("dghv_file", env!("CARGO_BIN_EXE_dghv_file")),
     ("dghv_parameters", env!("CARGO_BIN_EXE_dghv_parameters")),
+    ("distributed_message", env!("CARGO_BIN_EXE_distributed_message")),
     ("election_line", env!("CARGO_BIN_EXE_election_line")),
     ("encrypted_key", env!("CARGO_BIN_EXE_encrypted_key")),
     ("integers", env!("CARGO_BIN_EXE_integers")),
