@@ -67,9 +67,7 @@ pub(crate) fn failed(kind: &dyn Kind, error: Error) -> Failure {
 
 /// What a device is and how many of its clock cycles it took.
 pub(crate) fn note(kind: &dyn Kind, device: &mut (impl Device + ?Sized), rows: &str) -> Result<String, Failure> {
-    let counters = device.counters().map_err(|error| failed(kind, error))?;
-    let (cycles, delivered) = (counters.busy_cycles, counters.delivered);
-    Ok(format!("{}: {cycles} cycles for {delivered} {rows}", device.describe()))
+    device.note(rows).map_err(|error| failed(kind, error))
 }
 
 /// Why a piece of a table could not be computed: a device's own failure, which its name stands

@@ -2,7 +2,6 @@
 //! decryption. Identify, load a key, encrypt, add, multiply, sum, re-randomise, decrypt; products
 //! and powers modulo `n^2` by themselves; count cycles, wipe.
 
-mod check;
 mod command;
 mod constants;
 mod crt;

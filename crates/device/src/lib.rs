@@ -10,6 +10,7 @@ mod lattice;
 #[cfg(unix)]
 mod mapped;
 pub mod mesa;
+pub mod randomised;
 pub mod registers;
 pub mod residue_bank;
 mod system;

@@ -7,6 +7,7 @@ mod keyed;
 mod loaded;
 mod pipelined;
 
+pub use constants::{Powers, merged};
 pub use dual::{MesaDual, MesaDualParameters};
 pub(crate) use keyed::{Constant, Secret};
 pub use keyed::{Keyed, Parameters};

@@ -146,6 +146,17 @@ pub trait Device {
 
     /// Rows that a batch should have for the filling of the device's pipeline not to matter.
     fn batch_size(&self) -> usize;
+
+    /// What and where the device is and what it did, in words, for a report of work that took
+    /// `rows` of it: "ciphertexts".
+    ///
+    /// # Errors
+    /// As [`Device::counters`].
+    fn note(&mut self, rows: &str) -> Result<String, Error> {
+        let counters = self.counters()?;
+        let (cycles, delivered) = (counters.busy_cycles, counters.delivered);
+        Ok(format!("{}: {cycles} cycles for {delivered} {rows}", self.describe()))
+    }
 }
 
 /// A device with a key in it. Its failures are

@@ -3,13 +3,13 @@
 use hearith_arith::{Batch, Exponents, natural};
 use hearith_paillier::{Ciphertexts, ErrorKind as SchemeErrorKind, KeyId, Plaintexts, PrivateKey, PublicKey};
 
-use super::check::{self, Payload, Randomisers};
 use super::command::{self, Command, Number, Operation, Refusal};
 use super::constants::{Finish, Moduli, exponent_bits, secret_exponent};
 use super::parameters::CoprocParameters;
 use super::randomness;
 use crate::accelerator::Accelerator;
 use crate::mesa::{Constant, Secret};
+use crate::randomised::{self, Payload, Randomisers};
 use crate::registers::coproc::IDENTITY;
 use crate::{Counters, Error, ErrorKind, Transport, Trust};
 
@@ -411,7 +411,7 @@ impl Coproc {
                 Some(comb) => Randomisers::Comb(comb.row(1), &drawn, bits),
                 None => Randomisers::Units(&drawn),
             };
-            check::check(&held.moduli, &results, &randomisers, payload)?;
+            randomised::check(&held.moduli.n, &held.moduli.squared, &results, &randomisers, payload)?;
         }
         Ok(ciphertexts)
     }

@@ -21,16 +21,16 @@ pub(crate) fn scaled_digits(m: &[u64], bits: u32) -> Secret {
 }
 
 /// The exponents that a device raises ciphertexts to, modulo the squares of a key's primes.
-pub(crate) struct Powers {
+pub struct Powers {
     /// Of the two primes, the lesser first.
-    pub(crate) exponents: [Secret; 2],
+    pub exponents: [Secret; 2],
     /// Bits of both.
-    pub(crate) bits: u32,
+    pub bits: u32,
 }
 
 impl Powers {
     /// Those that [`PrivateKey::decrypt`] takes: `p - 1`, or twice the prime of the subgroup.
-    pub(crate) fn of(key: &PrivateKey) -> Self {
+    pub fn of(key: &PrivateKey) -> Self {
         let orders = key.subgroup_primes().filter(|_| !key.decrypts_any_randomiser());
         match orders {
             Some(orders) => Powers {
@@ -44,13 +44,11 @@ impl Powers {
 
 /// What takes `L(c^e)` to the part of the plaintext modulo `n`, times `2^bits` for a Montgomery
 /// product that scans so many bits: `t = f l mod n`, `f = (e q)^-1 mod p`, `l = q (q^-1 mod p)`;
-/// with `e = p - 1` as in \[HDSST25\], algorithm 4.
-pub(crate) fn merged(
-    [prime, other]: [&[u64]; 2],
-    exponent: &[u64],
-    n: &Modulus,
-    bits: u32,
-) -> Result<Secret, ArithError> {
+/// with `e = p - 1` as in \[HDSST25\], algorithm 4. The plaintext is the sum of both halves' parts.
+///
+/// # Errors
+/// If the prime is none that arithmetic takes.
+pub fn merged([prime, other]: [&[u64]; 2], exponent: &[u64], n: &Modulus, bits: u32) -> Result<Secret, ArithError> {
     let modulo_prime = Modulus::new(n.engine(), prime)?;
     let inverse = self::inverse(&modulo_prime, other);
     let step = modulo_prime.reduce(&one_row(&Secret::new(natural::product(other, exponent))));

@@ -1,5 +1,4 @@
-//! Whether what a co-processor encrypted is what it was given, for a fraction of the price of
-//! encrypting.
+//! Whether what a device encrypted is what it was given, for a fraction of the price of encrypting.
 //!
 //! Of results `c_i`, which should be `rho_i^n x_i` with `x_i = 1 + m_i n` or a ciphertext, one
 //! product with random exponents `t_i` of 64 bits is made, drawn when the results are there:
@@ -19,8 +18,6 @@ use hearith_arith::natural::add_multiple;
 use hearith_arith::{Batch, Exponents, Modulus, Square, natural};
 use zeroize::Zeroizing;
 
-use super::constants::Moduli;
-use super::randomness;
 use crate::{Error, ErrorKind};
 
 /// Bits of a random exponent.
@@ -29,7 +26,8 @@ const FACTOR_BITS: u32 = 64;
 const TERMS: u32 = 16;
 
 /// The randomisers of a batch.
-pub(super) enum Randomisers<'a> {
+#[derive(Clone, Copy, Debug)]
+pub enum Randomisers<'a> {
     /// `rho^n`.
     Units(&'a Batch),
     /// Powers of this number, with exponents of so many bits.
@@ -37,16 +35,22 @@ pub(super) enum Randomisers<'a> {
 }
 
 /// What the randomisers are multiplied by.
-pub(super) enum Payload<'a> {
+#[derive(Clone, Copy, Debug)]
+pub enum Payload<'a> {
     /// `1 + m n`.
     Plaintexts(&'a Batch),
     /// Numbers modulo `n^2`.
     Numbers(&'a Batch),
 }
 
-/// Fails unless every result is its randomiser times its payload, but for what the module says.
-pub(super) fn check(
-    moduli: &Moduli,
+/// Fails unless every result is its randomiser times its payload, modulo the square of `n`, but for
+/// what the module says.
+///
+/// # Errors
+/// [`ErrorKind::FailedCheck`], or if the random generator fails.
+pub fn check(
+    n: &[u64],
+    squared: &Modulus,
     results: &Batch,
     randomisers: &Randomisers<'_>,
     payload: &Payload<'_>,
@@ -54,9 +58,9 @@ pub(super) fn check(
     if results.is_empty() {
         return Ok(());
     }
-    let Moduli { n, squared } = moduli;
     let square = Square::new(squared.engine(), n).map_err(hearith_paillier::Error::from)?;
-    let factors = randomness::bits(results.len(), 1, FACTOR_BITS)?;
+    let random = |error| ErrorKind::Scheme(hearith_paillier::ErrorKind::Randomness(error));
+    let factors = hearith_arith::random::bits(results.len(), 1, FACTOR_BITS).map_err(random)?;
     let random = match randomisers {
         Randomisers::Units(units) => squared.pow(&product(&square, squared, units, &factors), Exponents::Public(n)),
         Randomisers::Comb(base, exponents, bits) => {
