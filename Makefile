@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 # --mutants: `make prove-arithmetic` also plants mistakes, which the proofs must find (more minutes).
 MUTANTS ?=
 
-.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards plain-verilog hardware-tools prove-arithmetic
+.PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards plain-verilog hardware-tools prove-arithmetic gpu-kernels gpu-kernels-check
 .PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
 .PHONY: test test-hardware test-extras test-postgres test-full
 .PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-web bench-js bench-inner-loop
@@ -145,6 +145,19 @@ bench-rns: ## measure residue conversion beside NTL and FLINT (a minute; leave t
 bench-ntt: ## measure very long products beside FLINT and GMP (leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_ntt.sh
+
+gpu-kernels: ## compile the kernels of graphics cards with nvcc from PyPI into crates/cuda/images (ten minutes; no card is needed)
+	scripts/gpu_kernels.sh
+
+gpu-kernels-check: ## compile them again and compare with what the repository has
+	scripts/gpu_kernels.sh --check
+
+bench-gpu: ## measure Paillier on this machine's card beside CGBN, in CGBN (its source) and HEARITH_NVCC (a compiler) (eight minutes)
+	$(CARGO) build --release --package hearith-cuda --example rates
+	$(CARGO) build --release --package hearith
+	bench/gpu.sh --make-keys $${CARGO_TARGET_DIR:-target}/bench/gpu-keys $${CARGO_TARGET_DIR:-target}/release/hearith
+	bench/gpu.sh --rates $${CARGO_TARGET_DIR:-target}/release/examples/rates --keys $${CARGO_TARGET_DIR:-target}/bench/gpu-keys \
+		$${CGBN:+--cgbn "$$CGBN" --nvcc "$$HEARITH_NVCC"}
 
 bench-dghv: ## measure encryption over the integers beside GMP and the papers (ten minutes; leave the machine alone)
 	@scripts/setup.sh test

@@ -42,6 +42,7 @@ declare -A systems=(
     [threshold]="--package hearith-threshold --all-features"
     [election]="--package hearith-election --all-features"
     [columns]="--package hearith-columns --all-features"
+    [cuda]="--package hearith-cuda --all-features"
     [cli]="--package hearith --all-features"
     [duckdb]="--package hearith-duckdb --all-features"
     [device]="--package hearith-device --package hearith-verilated --package hearith-testing --all-features

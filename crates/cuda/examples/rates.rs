@@ -1,0 +1,84 @@
+//! Rates of the first card, for `bench/gpu.sh`: known answers first, then a line for each figure:
+//! what, rows, seconds of kernels, seconds with everything (copies, checks on the CPU).
+//!
+//! Usage: rates KEYS ROWS. KEYS has private keys as JSON Web Keys, `NAME.json`.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use hearith_cuda::{Driver, LoadedCard};
+use hearith_device::Trust;
+use hearith_paillier::encoding::encode_signed;
+use hearith_paillier::{Ciphertexts, Compute, Decrypt, Engine, KeyPolicy, PrivateKey};
+
+/// Runs of each, of which the best counts.
+const RUNS: usize = 2;
+
+fn measure<T>(
+    name: &str,
+    rows: usize,
+    card: &LoadedCard,
+    mut work: impl FnMut() -> Result<T, Box<dyn Error>>,
+) -> Result<T, Box<dyn Error>> {
+    let mut best: Option<(f64, f64)> = None;
+    let mut last = work()?;
+    for _ in 0..RUNS {
+        let (before, busy) = (Instant::now(), card.busy());
+        last = work()?;
+        let (whole, kernels) = (before.elapsed().as_secs_f64(), (card.busy() - busy).as_secs_f64());
+        best = Some(best.map_or((kernels, whole), |(a, b)| (f64::min(a, kernels), f64::min(b, whole))));
+    }
+    if card.has_failed() {
+        return Err(format!("{name}: the card gave a wrong answer").into());
+    }
+    let (kernels, whole) = best.unwrap_or_default();
+    println!("{name}\t{rows}\t{kernels:.6}\t{whole:.6}");
+    Ok(last)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(keys), Some(rows)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: rates KEYS ROWS".into());
+    };
+    let rows: usize = rows.parse()?;
+    let driver = Driver::load()?;
+    let trust = Trust::Check;
+    for name in ["standard-2048", "standard-3072", "subgroup-2048", "djn-2048"] {
+        let text = std::fs::read_to_string(Path::new(&keys).join(format!("{name}.json")))?;
+        let key = PrivateKey::from_jwk(&text, KeyPolicy::AllowInsecure, Engine::best())?;
+        let public = key.public();
+        // A few ciphertexts over and over: the CPU would take long to make so many.
+        let few = encode_signed(public, &(-128..128).collect::<Vec<i128>>())?;
+        let made = public.encrypt(&few)?;
+        let mut many: Ciphertexts = made.clone();
+        many.reserve(rows);
+        while many.len() < rows {
+            many.append(&made)?;
+        }
+        let many = many.range(0..rows)?;
+
+        let card = LoadedCard::with_private(&driver, 0, &key, trust)?;
+        if card.decrypt(&made)? != few {
+            return Err(format!("{name}: the card decrypts wrongly").into());
+        }
+        eprintln!("{name}: known answers are right on {}", hearith_device::Device::describe(&card));
+        measure(&format!("decrypt {name}"), rows, &card, || Ok(card.decrypt(&many)?))?;
+        drop(card);
+
+        let card = LoadedCard::with_public(&driver, 0, public, trust)?;
+        let numbers: Vec<i128> = (0..rows as i128).collect();
+        let plaintexts = encode_signed(public, &numbers)?;
+        // r^n takes a power as long as the key: fewer rows.
+        let count = if name.starts_with("standard") { rows.div_ceil(16) } else { rows };
+        let plaintexts = plaintexts.range(0..count)?;
+        measure(&format!("encrypt {name}"), count, &card, || Ok(card.encrypt(&plaintexts)?))?;
+        let groups: Vec<Vec<u32>> = (0..960).map(|group| (group..rows as u32).step_by(960).collect()).collect();
+        let totals = measure(&format!("sum {name}"), rows, &card, || Ok(card.sum_groups(&many, &groups)?))?;
+        if totals != public.sum_groups(&many, &groups)? {
+            return Err(format!("{name}: the card adds wrongly").into());
+        }
+    }
+    Ok(())
+}

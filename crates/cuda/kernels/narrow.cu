@@ -1,0 +1,6 @@
+// The kernels for cards with a slow double-precision unit.
+#include "kernels.cuh"
+NARROW_MODULI(MODULUS_KERNELS)
+NARROW_SQUARES(SQUARE_KERNELS)
+UNPACK_KERNEL(Narrow, narrow)
+WIPE_KERNEL(narrow)

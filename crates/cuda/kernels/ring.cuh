@@ -1,0 +1,180 @@
+// Montgomery arithmetic modulo m, and modulo m^2 in dual numbers, with an arithmetic A (wide.cuh,
+// narrow.cuh), K limbs of A::BITS bits and T threads a number.
+//
+// R = 2^(A::BITS K), and R >= 2^8 m. A residue is any number below 2 m; nothing is ever subtracted.
+//
+// The product of two numbers below x m and y m is (a b + Q m) / R < m (x y m / R + 1) <= m (x y /
+// 256 + 1). A number modulo m^2 is a pair (a, c) for a + c m. With a b = R t - Q m the product of
+// (a, c) and (b, d) is, by R,
+//   t = (a b + Q m) / R,   u = (a d + c b - Q + Q' m) / R,
+// where -1 < u < m ((a d + c b) / (m R) + 1), and u is whole, so u >= 0. For numbers below 2 m, and
+// d below 4 m in a squaring, both stay below 2 m; for the sums of up to 4 of them (below 8 m), 128
+// / 256 + 1, they do as well.
+#pragma once
+#include "lanes.cuh"
+
+template <class A, int K, int T> struct Ring {
+  static_assert(K % T == 0, "every thread has as many limbs");
+  static constexpr int L = K / T;
+  typedef typename A::Limb Limb;
+  typedef typename A::Word Word;
+
+  struct Number { Limb v[LANES<T>][L]; };
+  struct Columns { u64 v[LANES<T>][L + 1]; };  // column L is the next thread's column 0, in part
+  struct Digits { Word v[LANES<T>][K]; };      // of a quotient; only the lowest thread's are used
+  struct Modulus {
+    Number m;
+    u64 negative_inverse;  // -1 / m modulo 2^BITS
+  };
+
+  // Columns that have the exponents' bits of ROWS products a step subtracted for all K steps;
+  // returns what the column that enters on top after step 0 starts at.
+  template <int ROWS> static DEV u64 start(Columns &acc) {
+    const u64 low = (u64)ROWS * A::LOW, high = (u64)ROWS * A::HIGH, both = low + high;
+    EACH_LANE {
+      const int p = place<T>(lane);
+      const u64 base = 0 - (low + (u64)(p * L) * both);
+      UNROLL for (int j = 0; j < L; j++) acc.v[lane][j] = base - (u64)j * both;
+      acc.v[lane][L] = p == T - 1 ? 0 - (high + (u64)(K - 1) * both) : 0;
+    }
+    return 0 - (high + (u64)(K - 2) * both);
+  }
+
+  // Carries of every column into the next, not passed on: all columns are small again.
+  static DEV void settle(Columns &acc) {
+    EACH_LANE UNROLL for (int j = L - 1; j >= 0; j--) {
+      const i64 v = (i64)acc.v[lane][j];
+      acc.v[lane][j] = (u64)v & A::MASK;
+      acc.v[lane][j + 1] += (u64)(v >> A::BITS);
+    }
+  }
+
+  // Columns to limbs. The number is below R and not negative, so what leaves the highest thread is
+  // 0.
+  static DEV void carry(Number &out, Columns &acc) {
+    u64 over[LANES<T>];
+    EACH_LANE over[lane] = 0;
+    // After round r the limbs of thread r are final.
+    ROLLED for (int round = 0; round < T; round++) {
+      EACH_LANE {
+        i64 in = (i64)over[lane];
+        UNROLL for (int j = 0; j < L; j++) {
+          const i64 v = (i64)acc.v[lane][j] + in;
+          acc.v[lane][j] = (u64)v & A::MASK;
+          in = v >> A::BITS;
+        }
+        over[lane] = (u64)in;
+      }
+      from_previous<T>(over);
+    }
+    EACH_LANE UNROLL for (int j = 0; j < L; j++) out.v[lane][j] = A::limb(acc.v[lane][j]);
+  }
+
+  // K steps, each acc = (acc + x_i y [+ x2_i y2] [- q_i] + Q_i m) / 2^BITS. STORE keeps the Q_i in
+  // q, SUBTRACT takes the q_i of an earlier pass away.
+  template <bool TWO, bool STORE, bool SUBTRACT>
+  static DEV void pass(Columns &acc, const Number &x, const Number &y, const Number &x2, const Number &y2, Digits &q,
+                       const Modulus &k) {
+    constexpr int ROWS = TWO ? 3 : 2;
+    u64 fresh = start<ROWS>(acc);
+    ROLLED for (int from = 0; from < T; from++) {
+      if (A::SETTLES && T > 1 && from > 0) settle(acc);
+      ROLLED for (int i = 0; i < L; i++) {
+        Limb digit[LANES<T>];
+        EACH_LANE digit[lane] = x.v[lane][i];
+        broadcast<T>(digit, from);
+        EACH_LANE A::template add_row<L>(acc.v[lane], digit[lane], y.v[lane]);
+        if (TWO) {
+          EACH_LANE digit[lane] = x2.v[lane][i];
+          broadcast<T>(digit, from);
+          EACH_LANE A::template add_row<L>(acc.v[lane], digit[lane], y2.v[lane]);
+        }
+        if (SUBTRACT) {
+          EACH_LANE if (place<T>(lane) == 0) acc.v[lane][0] -= q.v[lane][from * L + i];
+        }
+        u64 quotient[LANES<T>], lowest[LANES<T>];
+        EACH_LANE quotient[lane] = (acc.v[lane][0] * k.negative_inverse) & A::MASK;
+        broadcast<T>(quotient, 0);
+        if (STORE) {
+          EACH_LANE if (place<T>(lane) == 0) q.v[lane][from * L + i] = (Word)quotient[lane];
+        }
+        EACH_LANE {
+          lowest[lane] = A::template reduce_row<L>(acc.v[lane], A::limb(quotient[lane]), k.m.v[lane]);
+          const int p = place<T>(lane);
+          // The lowest thread's column is a multiple of 2^BITS now.
+          if (p == 0) acc.v[lane][0] += (u64)((i64)lowest[lane] >> A::BITS);
+          acc.v[lane][L] = p == T - 1 ? fresh : 0;
+        }
+        from_next<T>(lowest);
+        EACH_LANE acc.v[lane][L - 1] += lowest[lane];
+        fresh += (u64)ROWS * (A::LOW + A::HIGH);
+      }
+    }
+  }
+
+  // a = a b / R mod m
+  static DEV void multiply_plain(Number &a, const Number &b, Digits &q, const Modulus &k) {
+    Columns acc;
+    pass<false, false, false>(acc, b, a, b, a, q, k);
+    carry(a, acc);
+  }
+
+  // (a, c) = (a, c) (b, d) / R mod m^2. To square: b = a, d = 2 c.
+  template <bool SQUARE>
+  static DEV void multiply(Number &a, Number &c, const Number &b, const Number &d, Digits &q, const Modulus &k) {
+    Columns acc;
+    Number t;
+    pass<false, true, false>(acc, b, a, b, a, q, k);
+    carry(t, acc);
+    pass<!SQUARE, false, true>(acc, d, a, b, c, q, k);
+    carry(c, acc);
+    EACH_LANE UNROLL for (int j = 0; j < L; j++) a.v[lane][j] = t.v[lane][j];
+  }
+
+  // d = 2 c; c < R / 2
+  static DEV void twice(Number &d, const Number &c) {
+    u64 top[LANES<T>];
+    EACH_LANE top[lane] = A::value(c.v[lane][L - 1]) >> (A::BITS - 1);
+    from_previous<T>(top);
+    EACH_LANE {
+      u64 over = top[lane];
+      UNROLL for (int j = 0; j < L; j++) {
+        const u64 v = A::value(c.v[lane][j]) * 2 + over;
+        d.v[lane][j] = A::limb(v & A::MASK);
+        over = v >> A::BITS;
+      }
+    }
+  }
+
+  // (a, c) squared `times` times
+  static DEV void square(Number &a, Number &c, int times, Number &b, Number &d, Digits &q, const Modulus &k) {
+    ROLLED for (int n = 0; n < times; n++) {
+      copy(b, a);
+      twice(d, c);
+      multiply<true>(a, c, b, d, q, k);
+    }
+  }
+
+  // a += b; the sum is below R
+  static DEV void add(Number &a, const Number &b) {
+    Columns acc;
+    EACH_LANE UNROLL for (int j = 0; j < L; j++) acc.v[lane][j] = A::value(a.v[lane][j]) + A::value(b.v[lane][j]);
+    carry(a, acc);
+  }
+
+  static DEV void copy(Number &to, const Number &from) {
+    EACH_LANE UNROLL for (int j = 0; j < L; j++) to.v[lane][j] = from.v[lane][j];
+  }
+
+  static DEV void zero(Number &out) {
+    EACH_LANE UNROLL for (int j = 0; j < L; j++) out.v[lane][j] = A::limb(0);
+  }
+
+  static DEV void load(Number &out, const Word *from) {
+    EACH_LANE UNROLL for (int j = 0; j < L; j++) out.v[lane][j] = A::limb(from[place<T>(lane) * L + j]);
+  }
+
+  static DEV void store(Word *to, const Number &x) {
+    EACH_LANE UNROLL for (int j = 0; j < L; j++) to[place<T>(lane) * L + j] = (Word)A::value(x.v[lane][j]);
+  }
+};

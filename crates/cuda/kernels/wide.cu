@@ -1,0 +1,6 @@
+// The kernels for cards with a fast double-precision unit.
+#include "kernels.cuh"
+WIDE_MODULI(MODULUS_KERNELS)
+WIDE_SQUARES(SQUARE_KERNELS)
+UNPACK_KERNEL(Wide, wide)
+WIPE_KERNEL(wide)

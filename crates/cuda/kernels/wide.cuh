@@ -1,0 +1,83 @@
+// Limbs of 52 bits in doubles, for cards whose double-precision unit is fast.
+//
+// A column is a 64-bit integer modulo 2^64. A product of two limbs comes as two doubles, whose bit
+// patterns are added whole. What their exponents add up to (LOW and HIGH for each product) is known
+// beforehand and subtracted first, so no instruction takes the mantissas out.
+//
+// Bounds. A column gathers, in K steps, at most two halves below 2^52 from each of at most 3 rows,
+// and one carry: less than 2^52 (6 K + 1), which is below 2^63 for K <= 341. The most limbs are
+// 160.
+#pragma once
+#include "lanes.cuh"
+
+struct Wide {
+  typedef double Limb;
+  typedef u64 Word;  // a limb in memory
+  static constexpr int BITS = 52;
+  static constexpr u64 MASK = (1ull << 52) - 1;
+  static constexpr bool SETTLES = false;  // columns never need carries in between
+  static constexpr u64 LOW = 0x433ull << 52;   // the exponent of [2^52, 2^53)
+  static constexpr u64 HIGH = 0x467ull << 52;  // the exponent of [2^104, 2^105)
+  static constexpr double TWO52 = 4503599627370496.0;
+  static constexpr double TWO104 = 20282409603651670423947251286016.0;
+  static constexpr double TWO104_52 = 20282409603651674927546878656512.0;  // 2^104 + 2^52
+
+  // v < 2^52
+  static DEV Limb limb(u64 v) { return number_of(v | LOW) - TWO52; }
+  static DEV u64 value(Limb x) { return bits_of(x + TWO52) & MASK; }
+
+  // x y = H 2^52 + L: HIGH | H and LOW | L. x, y < 2^52.
+  static DEV void product(double x, double y, u64 &high, u64 &low);
+
+  // acc += x y; each column takes a low and a high half in one addition of three
+  template <int L> static DEV void add_row(u64 (&acc)[L + 1], double x, const double (&y)[L]) {
+    u64 before = 0;
+    UNROLL for (int j = 0; j < L; j++) {
+      u64 high, low;
+      product(x, y[j], high, low);
+      acc[j] += low + before;
+      before = high;
+    }
+    acc[L] += before;
+  }
+
+  // acc = acc + q m, a column down; what was the lowest column comes back
+  template <int L> static DEV u64 reduce_row(u64 (&acc)[L + 1], double q, const double (&m)[L]) {
+    u64 high, low, before;
+    product(q, m[0], before, low);
+    const u64 lowest = acc[0] + low;
+    UNROLL for (int j = 1; j < L; j++) {
+      product(q, m[j], high, low);
+      acc[j - 1] = acc[j] + low + before;
+      before = high;
+    }
+    acc[L - 1] = acc[L] + before;
+    return lowest;
+  }
+};
+
+#ifdef __CUDACC__
+// Two fused multiply-adds rounded towards zero and one exact subtraction: minus is (1 - H) 2^52.
+DEV void Wide::product(double x, double y, u64 &high, u64 &low) {
+  const double h = __fma_rz(x, y, TWO104);
+  const double minus = __dsub_rn(TWO104_52, h);
+  high = bits_of(h);
+  low = bits_of(__fma_rz(x, y, minus));
+}
+#elif defined(HEARITH_FUSED)
+#include <cmath>
+// The same on a CPU, in a thread that rounds towards zero (emulated.cpp).
+DEV void Wide::product(double x, double y, u64 &high, u64 &low) {
+  const double h = std::fma(x, y, TWO104);
+  const double minus = TWO104_52 - h;
+  high = bits_of(h);
+  low = bits_of(std::fma(x, y, minus));
+}
+#else
+// The product of integers that the others must equal.
+DEV void Wide::product(double x, double y, u64 &high, u64 &low) {
+  const unsigned __int128 p = (unsigned __int128)(u64)x * (u64)y;
+  high = HIGH | (u64)(p >> 52);
+  low = LOW | ((u64)p & MASK);
+}
+#endif

@@ -1,0 +1,86 @@
+//! What can be wrong with a card, its driver, or the way to them.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+/// The oldest driver that serves, as CUDA counts and as NVIDIA does.
+pub(crate) const OLDEST: (i32, &str) = (13000, "580");
+/// The oldest cards that have kernels: compute capability 8.0.
+pub(crate) const OLDEST_CARD: (i32, i32) = (8, 0);
+
+/// Why there is no card, or why it failed. No fault carries a key or a plaintext.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The driver's library is not on this machine.
+    #[error("no driver: {library} cannot be loaded")]
+    NoDriver {
+        /// The library's name.
+        library: String,
+        /// What the system's loader said.
+        #[source]
+        cause: Arc<libloading::Error>,
+    },
+    /// A library of that name is no driver, or not all of one.
+    #[error("broken driver: {library} lacks {function}")]
+    BrokenDriver {
+        /// The library's name.
+        library: String,
+        /// The first function that it lacks.
+        function: &'static str,
+    },
+    /// The driver is older than the kernels.
+    #[error("driver too old: it is of CUDA {}.{}, and the kernels need {} (CUDA {}.{}) or newer", .found / 1000, .found % 1000 / 10, OLDEST.1, OLDEST.0 / 1000, OLDEST.0 % 1000 / 10)]
+    DriverTooOld {
+        /// CUDA's version, 1000 times the major plus 10 times the minor number.
+        found: i32,
+    },
+    /// The driver knows no card.
+    #[error("no card: the driver finds none")]
+    NoCard,
+    /// There is no card of that number.
+    #[error("no card {number}: there are {count}, counted from 0")]
+    NoSuchCard {
+        /// The number asked for.
+        number: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The card is older than those that have kernels.
+    #[error("card too old: {name} has compute capability {major}.{minor}, and the kernels need {}.{}", OLDEST_CARD.0, OLDEST_CARD.1)]
+    CardTooOld {
+        /// The card.
+        name: String,
+        /// Major number of its compute capability.
+        major: i32,
+        /// Minor number of its compute capability.
+        minor: i32,
+    },
+    /// A call of the driver failed.
+    #[error("the driver's {call} failed: {text} ({code})")]
+    Call {
+        /// The function.
+        call: &'static str,
+        /// What the driver says.
+        text: String,
+        /// Its number for that.
+        code: i32,
+    },
+    /// The process was forked from the one that opened the card.
+    #[error("the card was opened by another process: a child of fork must open it again")]
+    Forked,
+    /// An environment variable says what is no choice.
+    #[error("{variable} is '{value}': {choices}")]
+    Choice {
+        /// The variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+        /// What it may say.
+        choices: &'static str,
+    },
+    /// The kernels in the program are damaged.
+    #[error("the program's kernels are damaged")]
+    Images,
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+
+mod card;
+mod driver;
+mod engine;
+mod fault;
+mod images;
+mod job;
+mod kind;
+mod limbs;
+mod loaded;
+mod shape;
+
+pub use card::KERNEL_VARIABLE;
+pub use driver::{Driver, LIBRARY_VARIABLE, Properties};
+pub use fault::Fault;
+pub use kind::{CARDS, CUDA, Cards, describe};
+pub use loaded::{LoadedCard, MAX_KEY_BITS};
+pub use shape::Arithmetic;
+
+/// The emulated driver, for [`Driver::open`] or `HEARITH_CUDA_DRIVER`: `kernels/driver.cpp` says
+/// which cards it has.
+#[cfg(feature = "emulated")]
+pub const EMULATED_DRIVER: &str = env!("HEARITH_EMULATED_DRIVER");
+
+/// An emulated driver that is too old.
+#[cfg(feature = "emulated")]
+pub const OLD_DRIVER: &str = env!("HEARITH_OLD_DRIVER");

@@ -1,0 +1,486 @@
+//! A card with a key: what [`Decrypt`] and [`Compute`] ask of one, checked.
+//!
+//! No card is believed. Consumer cards have no error correction, and one wrong power of a
+//! ciphertext gives the private key away \[BDL97\]. So:
+//!
+//! - every batch that was decrypted passes [`PrivateKey::check`] before any of it is given out;
+//! - every batch that was encrypted or re-randomised passes
+//!   [`randomised::check`](hearith_device::randomised::check), which no wrong plaintext does but
+//!   with a probability of `2^-64`. A sample would find one wrong row of `N` with the sample's
+//!   share of `N` only;
+//! - sums and multiples, for which there is no check cheaper than computing them, are computed
+//!   twice: the second time from the other end, with everything written to the card again, by other
+//!   threads, in another order.
+//!
+//! A batch that fails is discarded and computed again on the CPU. From then on the card is not used
+//! any more, and [`Device::note`] says so.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hearith_arith::{Batch, Factor, Modulus, Square, natural, random};
+use hearith_device::mesa::{Powers, merged};
+use hearith_device::randomised::{self, Payload, Randomisers};
+use hearith_device::{ComputingDevice, Counters, DecryptingDevice, Device, Error, ErrorKind, Trust};
+use hearith_paillier::{
+    Ciphertexts, Compute, ComputeError, Decrypt, DecryptError, ErrorKind as SchemeErrorKind, Plaintexts, PrivateKey,
+    PublicKey, Variant,
+};
+use zeroize::Zeroizing;
+
+use crate::card::Card;
+use crate::driver::Driver;
+use crate::engine::{Comb, Dual, Engine, Plain, ROWS, Shared};
+use crate::fault::Fault;
+use crate::shape::Arithmetic;
+
+/// The largest keys that have kernels.
+pub const MAX_KEY_BITS: u32 = 4096;
+
+/// A card that computes with one key, to be shared between threads: one batch at a time has it to
+/// itself. The key is on the card while a batch is computed and overwritten after it.
+pub struct LoadedCard {
+    public: PublicKey,
+    trust: Trust,
+    private: Option<Private>,
+    constants: Option<Public>,
+    state: Mutex<State>,
+}
+
+/// What belongs to the card, and what was seen of it.
+struct State {
+    engine: Engine,
+    /// Rows given out.
+    rows: u64,
+    /// Whether an answer of the card was wrong.
+    has_failed: bool,
+}
+
+/// For decryption: both halves of the key.
+struct Private {
+    key: PrivateKey,
+    halves: [Half; 2],
+    /// Bits of both exponents.
+    bits: u32,
+}
+
+struct Half {
+    dual: Dual,
+    exponent: Zeroizing<Vec<u64>>,
+    /// What takes the second part of a power to its part of the plaintext.
+    finish: Factor,
+}
+
+/// For everything that the public key is enough for.
+struct Public {
+    dual: Dual,
+    plain: Plain,
+    /// The powers of `h^n`, with `h^n` itself, if the key has a generator.
+    comb: Option<(Comb, Batch)>,
+}
+
+impl LoadedCard {
+    /// Card `number` of a driver, to compute with a public key.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeyTooLarge`], or a [`Fault`] of the card.
+    pub fn with_public(driver: &Driver, number: usize, key: &PublicKey, trust: Trust) -> Result<Self, Error> {
+        let card = Card::open(driver, number).map_err(failed)?;
+        let constants = Some(Public::new(card.arithmetic(), key)?);
+        Ok(Self::of(card, key, trust, None, constants))
+    }
+
+    /// Card `number` of a driver, to decrypt with a private key. The key stays in this process's
+    /// memory as well.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KeyTooLarge`], or a [`Fault`] of the card.
+    pub fn with_private(driver: &Driver, number: usize, key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
+        let card = Card::open(driver, number).map_err(failed)?;
+        let private = Some(Private::new(card.arithmetic(), key)?);
+        Ok(Self::of(card, key.public(), trust, private, None))
+    }
+
+    fn of(card: Card, key: &PublicKey, trust: Trust, private: Option<Private>, constants: Option<Public>) -> Self {
+        let state = Mutex::new(State { engine: Engine(card), rows: 0, has_failed: false });
+        LoadedCard { public: key.clone(), trust, private, constants, state }
+    }
+
+    /// Whether the card gave a wrong answer. It has not been used since.
+    pub fn has_failed(&self) -> bool {
+        self.state().has_failed
+    }
+
+    /// How long the card's kernels ran since it was loaded, without copies and checks.
+    pub fn busy(&self) -> Duration {
+        self.state().engine.0.busy()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A batch that panicked left nothing but memory to be overwritten.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the card computes or, if its answer is wrong or one was before, the CPU.
+    fn compute<T>(
+        &self,
+        rows: usize,
+        on_card: impl FnOnce(&mut Engine) -> Result<T, Error>,
+        on_cpu: impl FnOnce() -> Result<T, hearith_paillier::Error>,
+    ) -> Result<T, Error> {
+        let mut state = self.state();
+        state.rows += rows as u64;
+        if !state.has_failed {
+            let answer = on_card(&mut state.engine);
+            let wiped = state.engine.0.wipe().map_err(failed);
+            match answer {
+                Err(error) if is_wrong(&error) => state.has_failed = true,
+                answer => return answer.and_then(|answer| wiped.map(|()| answer)),
+            }
+        }
+        drop(state);
+        Ok(on_cpu()?)
+    }
+
+    fn constants(&self) -> Result<&Public, Error> {
+        self.constants.as_ref().ok_or_else(|| ErrorKind::NoKey.into())
+    }
+
+    fn owns(&self, batches: &[hearith_paillier::KeyId]) -> Result<(), Error> {
+        let expected = self.public.id();
+        match batches.iter().find(|id| **id != expected) {
+            None => Ok(()),
+            Some(&found) => Err(ErrorKind::Scheme(SchemeErrorKind::WrongKey { expected, found }).into()),
+        }
+    }
+
+    /// Numbers as ciphertexts. One that is none shows a card that errs.
+    fn ciphertexts(&self, numbers: &Batch) -> Result<Ciphertexts, Error> {
+        let bytes = numbers.to_be_bytes(self.public.ciphertext_bytes());
+        self.public.ciphertexts_from_be(&bytes).map_err(|_| ErrorKind::NotACiphertext.into())
+    }
+
+    /// Randomisers times payloads, checked.
+    fn randomised(&self, engine: &mut Engine, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
+        let Public { dual, comb, .. } = self.constants()?;
+        let public = &self.public;
+        let (numbers, second) = match payload {
+            Payload::Plaintexts(numbers) => (*numbers, Some(*numbers)),
+            Payload::Numbers(numbers) => (*numbers, None),
+        };
+        let drawn;
+        let (pairs, randomisers) = match comb {
+            Some((comb, base)) => {
+                let bits = public.short_bits();
+                let made = random::bits(numbers.len(), natural::limbs_of(bits), bits);
+                drawn = made.map_err(|error| ErrorKind::Scheme(SchemeErrorKind::Randomness(error)))?;
+                let pairs = engine.comb(dual, comb, &drawn, second).map_err(failed)?;
+                (pairs, Randomisers::Comb(base.row(0), &drawn, bits))
+            }
+            None => {
+                drawn = public.openings(numbers.len())?.batch().clone();
+                let n = Shared { exponent: public.root().as_limbs(), bits: public.bits() };
+                let pairs = engine.powers(dual, &drawn, public.bits(), &n, second).map_err(failed)?;
+                (pairs, Randomisers::Units(&drawn))
+            }
+        };
+        let randomised = public.square().join(&pairs).resize(public.squared().limbs());
+        let results = match payload {
+            Payload::Plaintexts(_) => randomised,
+            Payload::Numbers(numbers) => public.squared().mul(numbers, &randomised),
+        };
+        if self.trust == Trust::Check {
+            randomised::check(public.root().as_limbs(), public.squared(), &results, &randomisers, payload)?;
+        }
+        self.ciphertexts(&results)
+    }
+
+    /// What is computed in two ways, which must agree; in one if the card is believed.
+    fn twice(&self, mut compute: impl FnMut(bool) -> Result<Batch, Fault>) -> Result<Batch, Error> {
+        let found = compute(false).map_err(failed)?;
+        if self.trust == Trust::Check && compute(true).map_err(failed)? != found {
+            return Err(ErrorKind::FailedCheck.into());
+        }
+        Ok(found)
+    }
+
+    fn decrypted(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
+        let private = self.private.as_ref().ok_or(ErrorKind::NoKey)?;
+        self.owns(&[ciphertexts.key_id()])?;
+        let on_card = |engine: &mut Engine| {
+            let answer = private.decrypt(engine, ciphertexts)?;
+            if self.trust == Trust::Check {
+                private.key.check(ciphertexts, &answer).map_err(|error| match error.kind() {
+                    SchemeErrorKind::WrongDecryption => ErrorKind::FailedCheck.into(),
+                    _ => Error::from(error),
+                })?;
+            }
+            Ok(answer)
+        };
+        self.compute(ciphertexts.len(), on_card, || private.key.decrypt_checked(ciphertexts))
+    }
+}
+
+/// Whether an error says that what a card gave is wrong.
+fn is_wrong(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::FailedCheck | ErrorKind::NotAPlaintext | ErrorKind::NotACiphertext)
+}
+
+/// A card's own failure.
+pub(crate) fn failed(fault: Fault) -> Error {
+    ErrorKind::Transport(std::sync::Arc::new(fault)).into()
+}
+
+fn too_large(key: &PublicKey) -> Error {
+    ErrorKind::KeyTooLarge { bits: key.bits(), largest: MAX_KEY_BITS }.into()
+}
+
+/// Fails for a key of which only a part of the operations has kernels.
+fn check_size(key: &PublicKey) -> Result<(), Error> {
+    if key.bits() <= MAX_KEY_BITS { Ok(()) } else { Err(too_large(key)) }
+}
+
+impl Private {
+    fn new(arithmetic: Arithmetic, key: &PrivateKey) -> Result<Self, Error> {
+        let public = key.public();
+        check_size(public)?;
+        let Powers { exponents, bits } = Powers::of(key);
+        let [p, q] = key.primes();
+        let half = |prime: &[u64], other: &[u64], exponent: &Zeroizing<Vec<u64>>| {
+            let square = Square::new(public.engine(), prime).map_err(hearith_paillier::Error::from)?;
+            let dual = Dual::new(arithmetic, &square).ok_or_else(|| too_large(public))?;
+            // Times 2^0: no Montgomery product of another radix follows.
+            let finish = merged([prime, other], exponent, public.root(), 0).map_err(hearith_paillier::Error::from)?;
+            Ok::<_, Error>(Half { dual, exponent: exponent.clone(), finish: public.root().factor(&finish) })
+        };
+        let halves = [half(p, q, &exponents[0])?, half(q, p, &exponents[1])?];
+        Ok(Private { key: key.clone(), halves, bits })
+    }
+
+    /// The plaintexts, unchecked. A row whose power is not 1 modulo a prime is foreign, or the card
+    /// errs: the CPU decides which.
+    fn decrypt(&self, engine: &mut Engine, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
+        let public = self.key.public();
+        let root: &Modulus = public.root();
+        let mut power = |half: &Half| {
+            let shared = Shared { exponent: &half.exponent, bits: self.bits };
+            engine.powers(&half.dual, ciphertexts.batch(), 2 * public.bits(), &shared, None).map_err(failed)
+        };
+        let [p, q] = &self.halves;
+        let (at_p, at_q) = (power(p)?, power(q)?);
+        // Both halves are looked at, so that the row is the first, whichever half shows it.
+        let mut lows = at_p.low.rows().zip(at_q.low.rows());
+        if let Some(row) = lows.position(|(p, q)| natural::is_one(p) & natural::is_one(q) == 0) {
+            return Err(self.refused(ciphertexts, row));
+        }
+        let sum = root.add(&root.mul_by(&at_p.high, &p.finish), &root.mul_by(&at_q.high, &q.finish));
+        let bytes = Zeroizing::new(sum.to_be_bytes(public.plaintext_bytes()));
+        public.plaintexts_from_be(&bytes).map_err(|_| ErrorKind::NotAPlaintext.into())
+    }
+
+    fn refused(&self, ciphertexts: &Ciphertexts, row: usize) -> Error {
+        match ciphertexts.range(row..row + 1).and_then(|one| self.key.decrypt(&one)) {
+            Ok(_) => ErrorKind::FailedCheck.into(),
+            Err(error) => error.kind().clone().at_row(row).into(),
+        }
+    }
+}
+
+impl Public {
+    fn new(arithmetic: Arithmetic, key: &PublicKey) -> Result<Self, Error> {
+        check_size(key)?;
+        let dual = Dual::new(arithmetic, key.square()).ok_or_else(|| too_large(key))?;
+        let plain = Plain::new(arithmetic, key.squared()).ok_or_else(|| too_large(key))?;
+        let comb = match key.variant() {
+            Variant::Standard => None,
+            _ => {
+                let base = key.generator_power(&[1])?.resize(key.squared().limbs()).public();
+                Some((dual.comb(key.squared(), base.row(0), key.short_bits()), base))
+            }
+        };
+        Ok(Public { dual, plain, comb })
+    }
+}
+
+/// Ciphertexts, or their inverses where the scalar is negative, and the magnitudes of the scalars,
+/// in constant time.
+fn signed(
+    key: &PublicKey,
+    ciphertexts: &Ciphertexts,
+    scalars: &[i128],
+    bits: u32,
+) -> Result<(Batch, Batch), hearith_paillier::Error> {
+    let inverses = key.negate(ciphertexts)?;
+    let (mut bases, mut magnitudes) = (ciphertexts.batch().clone(), Batch::zeros(scalars.len(), 2));
+    for (row, &scalar) in scalars.iter().enumerate() {
+        let sign = (scalar >> 127) as u128;
+        let magnitude = (scalar as u128 ^ sign).wrapping_sub(sign);
+        // Of a scalar that is right this tells nothing.
+        if magnitude.checked_shr(bits).unwrap_or(0) != 0 {
+            return Err(SchemeErrorKind::ScalarTooLarge { bits }.at_row(row));
+        }
+        natural::assign_if(bases.row_mut(row), inverses.batch().row(row), sign as u64 & 1);
+        magnitudes.row_mut(row).copy_from_slice(&[magnitude as u64, (magnitude >> 64) as u64]);
+    }
+    Ok((bases, magnitudes))
+}
+
+/// The rows from the other end.
+fn reversed(batch: &Batch) -> Batch {
+    batch.select(&(0..batch.len()).rev().collect::<Vec<_>>())
+}
+
+/// What is wrong with a batch, if that is what failed.
+fn scheme_error(error: &Error) -> Option<hearith_paillier::Error> {
+    let ErrorKind::Scheme(kind) = error.kind() else { return None };
+    Some(match error.row() {
+        Some(row) => kind.clone().at_row(row),
+        None => kind.clone().into(),
+    })
+}
+
+fn compute_error(error: Error) -> ComputeError {
+    match scheme_error(&error) {
+        Some(error) => ComputeError::Batch(error),
+        None => ComputeError::Service(Box::new(error)),
+    }
+}
+
+impl Decrypt for LoadedCard {
+    fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    fn decrypt(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, DecryptError> {
+        self.decrypted(ciphertexts).map_err(|error| match scheme_error(&error) {
+            Some(error) => DecryptError::Ciphertexts(error),
+            None => DecryptError::Device(Box::new(error)),
+        })
+    }
+}
+
+impl Compute for LoadedCard {
+    fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    fn encrypt(&self, plaintexts: &Plaintexts) -> Result<Ciphertexts, ComputeError> {
+        let payload = Payload::Plaintexts(plaintexts.batch());
+        let on_card = |engine: &mut Engine| self.randomised(engine, &payload);
+        let owned = self.owns(&[plaintexts.key_id()]);
+        let made = owned.and_then(|()| self.compute(plaintexts.len(), on_card, || self.public.encrypt(plaintexts)));
+        made.map_err(compute_error)
+    }
+
+    fn rerandomise(&self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+        let payload = Payload::Numbers(ciphertexts.batch());
+        let on_card = |engine: &mut Engine| self.randomised(engine, &payload);
+        let owned = self.owns(&[ciphertexts.key_id()]);
+        let made =
+            owned.and_then(|()| self.compute(ciphertexts.len(), on_card, || self.public.rerandomise(ciphertexts)));
+        made.map_err(compute_error)
+    }
+
+    fn add(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, ComputeError> {
+        if a.len() != b.len() {
+            // The CPU's own error.
+            return Ok(self.public.add(a, b)?);
+        }
+        let on_card = |engine: &mut Engine| {
+            let plain = &self.constants()?.plain;
+            let mut sums = Batch::zeros(0, self.public.squared().limbs()).public();
+            for start in (0..a.len()).step_by(ROWS / 2) {
+                let rows = start..a.len().min(start + ROWS / 2);
+                let pairs: Vec<[u32; 2]> = (0..rows.len() as u32).map(|row| [row, rows.len() as u32 + row]).collect();
+                let numbers = Batch::concat(&[&a.batch().range(rows.clone()), &b.batch().range(rows)]);
+                sums.append(&self.twice(|other_way| engine.products(plain, &numbers, &pairs, other_way))?);
+            }
+            self.ciphertexts(&sums)
+        };
+        let owned = self.owns(&[a.key_id(), b.key_id()]);
+        let made = owned.and_then(|()| self.compute(a.len(), on_card, || self.public.add(a, b)));
+        made.map_err(compute_error)
+    }
+
+    fn multiply(&self, ciphertexts: &Ciphertexts, scalars: &[i128], bits: u32) -> Result<Ciphertexts, ComputeError> {
+        if ciphertexts.len() != scalars.len() {
+            // The CPU's own error.
+            return Ok(self.public.multiply_deterministic(ciphertexts, scalars, bits)?);
+        }
+        let on_card = |engine: &mut Engine| {
+            let dual = &self.constants()?.dual;
+            let (bases, exponents) = signed(&self.public, ciphertexts, scalars, bits)?;
+            let length = bits.clamp(1, i128::BITS);
+            let numbers = self.twice(|other_way| {
+                let pairs = match other_way {
+                    false => engine.multiples(dual, &bases, 2 * self.public.bits(), &exponents, length)?,
+                    true => {
+                        let (bases, exponents) = (reversed(&bases), reversed(&exponents));
+                        engine.multiples(dual, &bases, 2 * self.public.bits(), &exponents, length)?
+                    }
+                };
+                let joined = self.public.square().join(&pairs);
+                Ok(if other_way { reversed(&joined) } else { joined })
+            })?;
+            self.ciphertexts(&numbers)
+        };
+        let on_cpu = || self.public.multiply_deterministic(ciphertexts, scalars, bits);
+        let owned = self.owns(&[ciphertexts.key_id()]);
+        owned.and_then(|()| self.compute(ciphertexts.len(), on_card, on_cpu)).map_err(compute_error)
+    }
+
+    fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError> {
+        let rows = ciphertexts.len();
+        if groups.iter().flatten().any(|&row| row as usize >= rows) {
+            // The CPU's own error.
+            return Ok(self.public.sum_groups(ciphertexts, groups)?);
+        }
+        let on_card = |engine: &mut Engine| {
+            let plain = &self.constants()?.plain;
+            let products = |other_way| engine.products(plain, ciphertexts.batch(), groups, other_way);
+            self.ciphertexts(&self.twice(products)?)
+        };
+        let owned = self.owns(&[ciphertexts.key_id()]);
+        let made = owned.and_then(|()| self.compute(rows, on_card, || self.public.sum_groups(ciphertexts, groups)));
+        made.map_err(compute_error)
+    }
+}
+
+impl Device for LoadedCard {
+    fn describe(&self) -> String {
+        let state = self.state();
+        let card = &state.engine.0;
+        format!("{}, {} kernels", card.properties(), card.arithmetic())
+    }
+
+    fn counters(&mut self) -> Result<Counters, Error> {
+        let rows = self.state().rows;
+        Ok(Counters { accepted: rows, delivered: rows, ..Counters::default() })
+    }
+
+    fn batch_size(&self) -> usize {
+        ROWS
+    }
+
+    /// A card's clock changes as it likes, so cycles would say little.
+    fn note(&mut self, rows: &str) -> Result<String, Error> {
+        // Each takes the lock for itself.
+        let count = self.state().rows;
+        let failed = self.has_failed();
+        let wrong = "; the card gave a wrong answer: the CPU computed that batch and all after it, and nothing wrong \
+                     was given out. Do not use this card";
+        let busy = self.busy().as_secs_f64();
+        Ok(format!("{}: {busy:.3} s of kernels for {count} {rows}{}", self.describe(), if failed { wrong } else { "" }))
+    }
+}
+
+impl DecryptingDevice for LoadedCard {}
+
+impl ComputingDevice for LoadedCard {}
+
+impl fmt::Debug for LoadedCard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LoadedCard({:?}, {:?})", self.public.id(), self.state().engine)
+    }
+}
