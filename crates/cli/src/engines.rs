@@ -21,7 +21,7 @@ struct Row {
     requires: &'static str,
     /// Whether the program was built with it.
     built_in: bool,
-    /// What a device is: its parameters.
+    /// What a device is: its parameters; or why there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     device: String,
 }
@@ -63,10 +63,11 @@ impl Row {
         };
         let chosen = if self.chosen { ", chosen" } else { "" };
         let state = format!("{available}{chosen}");
-        let needs = match (self.requires, &self.device) {
-            ("", device) => device.clone(),
-            (_, device) if self.available && !device.is_empty() => device.clone(),
-            (requires, _) => format!("needs {requires}"),
+        let needs = match (self.requires, &*self.device) {
+            ("", device) => device.to_owned(),
+            (_, device) if self.available && !device.is_empty() => device.to_owned(),
+            (requires, "") => format!("needs {requires}"),
+            (requires, device) => format!("{device}; needs {requires}"),
         };
         format!("{:<14}  {state:<18}  {needs}", self.engine).trim_end().to_owned() + "\n"
     }

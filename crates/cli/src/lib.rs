@@ -81,12 +81,12 @@ use device::Devices;
 use failure::Failure;
 use session::Session;
 
-/// Runs the command that the process was started with, on this CPU.
+/// Runs the command that the process was started with, on this CPU or a graphics card.
 pub fn main() -> ExitCode {
     main_with(&[])
 }
 
-/// The same with devices among the engines.
+/// The same with more devices among the engines.
 pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     // Before anything secret is read. A system that has no such thing is no reason to stop.
     let _ = hearith_paillier::forbid_core_dumps();
@@ -101,7 +101,9 @@ pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
         let _ = heap::share();
     }
     interrupt::install();
-    match run(arguments, Devices(devices)) {
+    // Graphics cards are the machine's own, in every program.
+    let devices = [&hearith_cuda::CARDS as &dyn Kind].into_iter().chain(devices.iter().copied()).collect::<Vec<_>>();
+    match run(arguments, Devices(devices.leak())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

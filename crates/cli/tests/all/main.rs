@@ -1,5 +1,6 @@
 //! Integration tests of the command-line program, linked into one executable.
 
+mod cards;
 #[cfg_attr(
     not(all(feature = "dghv", feature = "election", feature = "service")),
     allow(dead_code, reason = "the tests of each feature use their part")

@@ -1,0 +1,69 @@
+//! Graphics cards as engines: an emulated driver, and drivers that are missing or old.
+
+use hearith_cuda::{EMULATED_DRIVER, LIBRARY_VARIABLE, OLD_DRIVER};
+
+use crate::common::{Place, Run, STAFF};
+
+/// A command with this driver.
+fn run(place: &Place, driver: &str, line: &str) -> Run {
+    Run::of(place.command(line.split_whitespace()).env(LIBRARY_VARIABLE, driver).output().unwrap())
+}
+
+#[test]
+fn columns_are_encrypted_added_and_decrypted_on_a_card() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    let ok = |line: &str| {
+        let run = run(&place, EMULATED_DRIVER, line);
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        run
+    };
+    place.ok("encrypt --key keys/public.json --column salary in.csv --out cpu.parquet");
+    place.ok("sum --key keys/public.json cpu.parquet --out cpu-total.parquet");
+    let expected = place.ok("decrypt --key keys/private.json cpu-total.parquet").text();
+
+    let made = ok("encrypt --engine cuda --key keys/public.json --column salary in.csv --out rows.parquet");
+    assert!(made.stderr.contains("Emulated exact, sm_90, 1 GiB, wide kernels"), "{}", made.stderr);
+    ok("sum --engine cuda --key keys/public.json rows.parquet --out total.parquet");
+    let found = ok("decrypt --engine cuda --key keys/private.json total.parquet").text();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn cards_are_listed_in_one_line() {
+    let place = Place::new();
+    let line = |driver: &str| {
+        let run = run(&place, driver, "engines");
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        run.text().lines().find(|line| line.starts_with("cuda ")).unwrap().to_owned()
+    };
+    let needs = "; needs an NVIDIA card of compute capability 8.0 or newer, with driver 580 or newer";
+    let none = line("/nowhere/libcuda.so.1");
+    assert!(none.contains("not available ") && none.ends_with(needs), "{none}");
+    assert!(none.contains("no driver: /nowhere/libcuda.so.1 cannot be loaded"), "{none}");
+    let old = line(OLD_DRIVER);
+    assert!(old.contains("driver too old: it is of CUDA 12.4") && old.ends_with(needs), "{old}");
+    let found = line(EMULATED_DRIVER);
+    assert!(found.contains(" available ") && found.contains("card 0: Emulated exact, sm_90"), "{found}");
+    assert!(found.contains("card 3: card too old: Emulated old has compute capability 7.5"), "{found}");
+}
+
+#[test]
+fn a_card_that_is_not_there_is_an_error() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    let command = "encrypt --engine cuda --key keys/public.json --column salary in.csv --out rows.parquet";
+    let run = run(&place, "/nowhere/libcuda.so.1", command);
+    assert_eq!(run.status, Some(2));
+    let expected = "engine cuda: no driver: /nowhere/libcuda.so.1 cannot be loaded";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+}
+
+#[test]
+fn what_cards_do_not_do_is_refused_by_name() {
+    let place = Place::new();
+    place.write("in.txt", "1\n");
+    let expected = "the engine 'cuda' only encrypts, adds and decrypts with Paillier keys";
+    place.fails("rns convert in.txt --out out.csv --engine cuda", expected);
+    place.fails("keygen --engine cuda --out other", expected);
+}
