@@ -13,7 +13,7 @@ MUTANTS ?=
 .PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards plain-verilog hardware-tools prove-arithmetic gpu-kernels gpu-kernels-check
 .PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
 .PHONY: test test-hardware test-extras test-postgres test-full
-.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-web bench-js bench-inner-loop
+.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-gpu bench-web bench-js bench-inner-loop
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-asic synth-check
 
 help: ## list these commands
