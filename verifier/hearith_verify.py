@@ -35,6 +35,7 @@ DIGIT_BITS = 48
 FILE_ENTRIES = 1000
 MAX_LINE = 8 << 20
 MAX_NUMBER = 2**53 - 1
+MAX_POINTS = 2**16 - 1
 SMALL_PRIMES_BELOW = 1 << 16
 
 
@@ -289,7 +290,10 @@ FORMS["challenge"] = {
     "election": HASH,
     "openings": [[{"exponent": BYTES, "value": NUMBER}]],
 }
-METHODS = ({"choose": ({"at_most": SMALL}, {"exactly": SMALL})}, "approval", "plurality", "yes_no")
+METHODS = (
+    {"choose": ({"at_most": SMALL}, {"exactly": SMALL})}, {"rank": {"points": [NUMBER]}},
+    "approval", "plurality", "yes_no",
+)  # fmt: skip
 
 
 def has_form(value: Any, form: Any) -> bool:
@@ -612,24 +616,60 @@ def check_membership(
 
 
 @dataclass
+class Sum:
+    """What a proof says of a sum of marks: that it is exactly so many, or at most."""
+
+    exactly: bool
+    limit: int
+    #: The marks, as often as they count.
+    marks: list[int]
+
+    def allows(self, totals: list[int], weight: int) -> bool:
+        """Whether totals over all ballots come to what their proofs say."""
+        total = sum(totals[mark] for mark in self.marks)
+        return total == self.limit * weight if self.exactly else total <= self.limit * weight
+
+
+@dataclass
 class Contest:
     candidates: list[str]
     method: str
     limit: int = 0
     #: Whether the last candidate is the blank vote.
     blank: bool = False
+    #: What each rank is worth, if candidates are ranked.
+    points: list[int] = field(default_factory=list)
 
     @property
-    def summed(self) -> list[int]:
-        """The marks whose sum a proof is about: the blank vote as often as there are votes to
-        give.
-        """
-        more = self.limit - 1 if self.blank and self.limit else 0
-        return [*range(self.marks), *[self.marks - 1] * more]
+    def sums(self) -> list[Sum]:
+        """What proofs say of sums of marks, in their order."""
+        if self.limit:
+            # The blank vote counts as often as there are votes to give.
+            more = self.limit - 1 if self.blank else 0
+            return [Sum(self.method == "exactly", self.limit, [*range(self.marks), *[self.marks - 1] * more])]
+        # Of each rank, and then of each candidate: with one rank its marks say the latter.
+        ranks, count = len(self.points), len(self.candidates)
+        of_ranks = [Sum(True, 1, list(range(rank * count, (rank + 1) * count))) for rank in range(ranks)]
+        candidates = [Sum(ranks == count, 1, list(range(one, ranks * count, count))) for one in range(count)]
+        return [*of_ranks, *candidates] if ranks > 1 else of_ranks
 
     @property
     def marks(self) -> int:
+        if self.method == "rank":
+            return len(self.points) * len(self.candidates)
         return len(self.candidates) if self.method in ("approval", "exactly", "at_most") else 1
+
+    @property
+    def size(self) -> int:
+        """How many of an election's 512 candidates it takes: its own, as often as there are
+        ranks.
+        """
+        return len(self.candidates) * max(1, len(self.points))
+
+    @property
+    def results(self) -> int:
+        """How many numbers a result has for it."""
+        return len(self.candidates) + (self.marks if self.points else 0)
 
     @property
     def numbers(self) -> list[int]:
@@ -648,13 +688,16 @@ class Contest:
         else:
             votes = plain
         require(all(0 <= one <= weight for one in votes), "the tally decrypts to no result")
-        total = sum(votes[mark] for mark in self.summed) if self.limit else sum(votes)
-        fits = {
-            "approval": True, "at_most": total <= self.limit * weight, "exactly": total == self.limit * weight,
-            "plurality": total == weight, "yes_no": total == weight,
-        }[self.method]  # fmt: skip
+        one_each = self.method not in ("plurality", "yes_no") or sum(votes) == weight
+        fits = one_each and all(one.allows(votes, weight) for one in self.sums)
         require(fits, "the tally decrypts to no result")
-        return votes
+        if not self.points:
+            return votes
+        # The points of each candidate, and then how often each of them stands at each rank.
+        count = len(self.candidates)
+        at_ranks = [votes[candidate::count] for candidate in range(count)]
+        points = [sum(a * b for a, b in zip(counts, self.points, strict=True)) for counts in at_ranks]
+        return [*points, *votes]
 
 
 def read_contest(value: Any, bits: int) -> Contest:
@@ -666,7 +709,14 @@ def read_contest(value: Any, bits: int) -> Contest:
     require(1 <= len(candidates) <= 256, "1 to 256 candidates are allowed")
     require(len(set(map(alike, candidates))) == len(candidates), "two candidates have the same name")
     method, limit = value["method"], 0
-    if type(method) is dict:
+    points: list[int] = []
+    if type(method) is dict and "rank" in method:
+        points = listed(members(members(method, "rank")["rank"], "points")["points"])
+        require(1 <= len(points) <= len(candidates), "1 to as many ranks as candidates are allowed")
+        points, method = [integer(one, 1, MAX_POINTS) for one in points], "rank"
+        require(all(a > b for a, b in pairwise(points)), "a rank is not worth less than the one before")
+        require(not blank, "a ranked contest has no blank vote")
+    elif type(method) is dict:
         choose = members(method, "choose")["choose"]
         require(type(choose) is dict and len(choose) == 1, "a method that there is not")
         method, limit = next(iter(choose.items()))
@@ -681,7 +731,7 @@ def read_contest(value: Any, bits: int) -> Contest:
     # root.
     total_bits = DIGIT_BITS * (len(candidates) if method == "plurality" else 1)
     require(total_bits < bits // 2, "the key is too short: the tally's numbers need fewer than half of its bits")
-    return Contest(candidates, method, limit, blank)
+    return Contest(candidates, method, limit, blank, points)
 
 
 def check_details(value: dict[str, Any], candidates: int) -> None:
@@ -717,7 +767,11 @@ class Election:
         check_key(self.key, listed(parts["roots"]), listed(parts["blum"]), insecure)
         self.contests = [read_contest(one, self.key.bits) for one in listed(body["contests"])]
         require(1 <= len(self.contests) <= 64, "1 to 64 contests are allowed")
-        require(sum(len(one.candidates) for one in self.contests) <= 512, "more than 512 candidates")
+        counted = sum(one.size for one in self.contests)
+        require(counted <= 512, "more than 512 candidates, each counted once for each rank")
+        first_points = max(max(one.points, default=1) for one in self.contests)
+        #: The most that all voters weigh together: no total, and no candidate's points, has more.
+        self.most_weight = min((1 << DIGIT_BITS) - 1, MAX_NUMBER // first_points)
         self.organiser, self.board = signing_key(body["organiser"]), signing_key(body["board"])
         require(self.organiser != self.board, "organiser and board have the same key")
         self.registrar = signing_key(body["registrar"]) if "registrar" in body else self.organiser
@@ -757,7 +811,7 @@ class Election:
     def places(self) -> list[tuple[int, int]]:
         return [(number, mark) for number, one in enumerate(self.contests) for mark in range(one.marks)]
 
-    def context(self, voter: str, contest: int, place: int | str) -> tuple[bytes, bytes]:
+    def context(self, voter: str, contest: int, place: int) -> tuple[bytes, bytes]:
         return f"hearith-election 1 {self.id}".encode(), canonical([voter, contest, place]).encode()
 
     def marks(self, value: Any, read: Callable[[Any], Any]) -> list[list[Any]]:
@@ -768,8 +822,21 @@ class Election:
         require(fits, "not a number of its length for every mark")
         return [[read(one) for one in inner] for inner in lists]
 
-    def sum_bits(self, contest: Contest) -> int:
-        return self.key.short_bits + (len(contest.summed) - 1).bit_length()
+    def sum_bits(self, one: Sum) -> int:
+        return self.key.short_bits + (len(one.marks) - 1).bit_length()
+
+    def sum_bytes(self, one: Sum) -> int:
+        """Bytes of the proof of a sum."""
+        answer = response_bytes(self.sum_bits(one))
+        return 2 * self.key.width + answer if one.exactly else (one.limit + 1) * (2 * self.key.width + 32 + answer)
+
+    def sum_context(self, voter: str, number: int, at: int) -> tuple[bytes, bytes]:
+        """What the proof of a sum is for; if candidates are ranked, its number among all is
+        part of it.
+        """
+        ranked = self.contests[number].method == "rank"
+        shared = f"hearith-election 1 {self.id}".encode()
+        return shared, canonical([voter, number, "sum", *([at] if ranked else [])]).encode()
 
     def read_ballot(self, value: Any) -> Ballot:
         """A ballot whose parts have their lengths."""
@@ -786,34 +853,36 @@ class Election:
             side = 2 * key.width + 32 + response_bytes(key.short_bits)
             width = len(contest.numbers) * side
             read = [(base64url(one["ciphertext"], 2 * key.width), base64url(one["proof"], width)) for one in marks]
-            proof_of_sum, bits = None, response_bytes(self.sum_bits(contest))
-            if contest.method == "exactly":
-                proof_of_sum = base64url(part["sum"], 2 * key.width + bits)
-            elif contest.method == "at_most":
-                proof_of_sum = base64url(part["sum"], (contest.limit + 1) * (2 * key.width + 32 + bits))
+            proofs: list[bytes] = []
+            if contest.sums:
+                rest = base64url(part["sum"], sum(self.sum_bytes(one) for one in contest.sums))
+                for one in contest.sums:
+                    proof, rest = rest[: self.sum_bytes(one)], rest[self.sum_bytes(one) :]
+                    proofs.append(proof)
             else:
                 require(part["sum"] is None, "a proof of a sum that is not asked for")
-            contests.append((read, proof_of_sum))
+            contests.append((read, proofs))
         return Ballot(value["voter"], contests)
 
     def check_ballot(self, ballot: Ballot) -> None:
         """All proofs of a ballot."""
         key = self.key
-        for number, (contest, (marks, proof)) in enumerate(zip(self.contests, ballot.contests, strict=True)):
-            product = 1
+        for number, (contest, (marks, proofs)) in enumerate(zip(self.contests, ballot.contests, strict=True)):
+            numbers = []
             for place, (ciphertext, mark_proof) in enumerate(marks):
-                c = key.unit(ciphertext)
-                product = product * pow(c, contest.summed.count(place), key.square) % key.square
+                numbers.append(key.unit(ciphertext))
                 context = self.context(ballot.voter, number, place)
-                check_membership(key, context, key.short_bits, contest.numbers, c, mark_proof)
-            if proof is None:
-                continue
-            context, bits = self.context(ballot.voter, number, "sum"), self.sum_bits(contest)
-            if contest.method == "exactly":
-                u = product * (1 - contest.limit * key.n) % key.square
-                check_residue(key, context, bits, u, proof)
-            else:
-                check_membership(key, context, bits, list(range(contest.limit + 1)), product, proof)
+                check_membership(key, context, key.short_bits, contest.numbers, numbers[-1], mark_proof)
+            for at, (one, proof) in enumerate(zip(contest.sums, proofs, strict=True)):
+                context, bits = self.sum_context(ballot.voter, number, at), self.sum_bits(one)
+                product = 1
+                for mark in one.marks:
+                    product = product * numbers[mark] % key.square
+                if one.exactly:
+                    u = product * (1 - one.limit * key.n) % key.square
+                    check_residue(key, context, bits, u, proof)
+                else:
+                    check_membership(key, context, bits, list(range(one.limit + 1)), product, proof)
 
     def read_openings(self, value: Any) -> list[list[tuple[int, int]]]:
         width = (self.key.short_bits + 7) // 8
@@ -875,7 +944,8 @@ class Election:
 @dataclass
 class Ballot:
     voter: str
-    contests: list[tuple[list[tuple[bytes, bytes]], bytes | None]]
+    #: For each contest the marks, ciphertext and proof, and the proofs of their sums.
+    contests: list[tuple[list[tuple[bytes, bytes]], list[bytes]]]
 
     def ciphertexts(self) -> list[bytes]:
         return [ciphertext for marks, _ in self.contests for ciphertext, _ in marks]
@@ -1127,7 +1197,8 @@ class Verifier:
         return reader(index, body)
 
     def take_voters(self, index: int, body: Any) -> bytes:
-        assert self.election is not None
+        election = self.election
+        assert election is not None
         voters = listed(members(body, "election voters")["voters"])
         require(1 <= len(voters) <= 1000, "an entry lists 1 to 1000 voters")
         added: dict[str, Voter] = {}
@@ -1137,11 +1208,11 @@ class Verifier:
             require(who not in self.voters and who not in added, "there is a voter of this id already")
             added[who] = Voter(signing_key(one["key"]), integer(one["weight"], 1, 1 << 32))
         together = sum(one.weight for one in [*self.voters.values(), *added.values()])
-        require(together < 1 << DIGIT_BITS, "all weights together reach 2^48")
+        require(together <= election.most_weight, "all weights together reach 2^48, or all points 2^53")
         self.voters.update(added)
         if self.phase == "open":
             self.changes += [(index, "added while voting went on", who) for who in added]
-        return self.election.registrar
+        return election.registrar
 
     def take_replace(self, index: int, body: Any) -> bytes:
         assert self.election is not None
@@ -1264,7 +1335,7 @@ class Verifier:
         require(len(self.share_data) >= election.needed, "fewer shares than it takes")
         require(bool(election.trustees) or self.opening is not None, "the tally is not decrypted yet")
         fits = len(votes) == len(election.contests)
-        fits = fits and all(len(one) == len(it.candidates) for one, it in zip(votes, election.contests, strict=True))
+        fits = fits and all(len(one) == it.results for one, it in zip(votes, election.contests, strict=True))
         require(fits, "the result has not every candidate's votes")
         self.result = (index, [[integer(one, 0, 2**53 - 1) for one in inner] for inner in votes])
         self.phase = "finished"
@@ -1368,7 +1439,9 @@ def main() -> int:
         print(f"entry {index}: {what}: {who}")
     if result is not None and verifier.election is not None:
         for contest, votes in zip(verifier.election.contests, result, strict=True):
-            print("; ".join(f"{one}: {count}" for one, count in zip(contest.candidates, votes, strict=True)))
+            # Points where candidates are ranked; how often they stand at each rank comes after
+            # them.
+            print("; ".join(f"{one}: {count}" for one, count in zip(contest.candidates, votes, strict=False)))
     print("verified" if good else "NOT VERIFIED")
     return 0 if good else 1
 

@@ -3,7 +3,8 @@ import { elected, seats } from "../src/app/elected.ts";
 import type { Contest, Method } from "../src/protocol/contest.ts";
 
 function contest(kind: Method["kind"], choose = 0): Contest {
-  const method = (choose > 0 ? { kind, choose } : { kind }) as Method;
+  const rank = kind === "rank" ? { kind, points: [3, 1] } : { kind };
+  const method = (choose > 0 ? { kind, choose } : rank) as Method;
   return { title: "?", candidates: ["a", "b", "c", "d"], method };
 }
 
@@ -20,6 +21,9 @@ test.each([
   // Fewer have votes than there are seats: nobody is elected without one.
   [contest("at_most", 3), [0, 2, 0, 1], [1, 3], [], 0],
   [contest("exactly", 4), [1, 1, 1, 1], [0, 1, 2, 3], [], 0],
+  // Points decide, however often somebody stands at a rank.
+  [contest("rank"), [4, 7, 3, 2, 1, 1, 9, 9, 1, 4, 0, 2], [1], [], 0],
+  [contest("rank"), [4, 4, 3, 2, 1, 1, 1, 1, 1, 1, 0, 2], [], [0, 1], 1],
 ] as const)("%j with %j", (contest, votes, who, tied, open) => {
   expect(elected(contest, votes)).toEqual({ elected: who, tied, open });
 });

@@ -2,8 +2,9 @@ import * as base64 from "hearith/base64.ts";
 import { power } from "hearith/bigint.ts";
 import { toBigint } from "hearith/bytes.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { challengeBody, encrypt, type Form } from "../src/protocol/ballot.ts";
+import { challengeBody, encrypt, type Form, readChallenge } from "../src/protocol/ballot.ts";
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
+import { type Contest, candidatesOf, places, readContest } from "../src/protocol/contest.ts";
 import { readElection } from "../src/protocol/entry.ts";
 import { confirms, type Sent } from "../src/protocol/receipt.ts";
 import { publicKey, sign } from "../src/protocol/signature.ts";
@@ -91,6 +92,78 @@ function finish({ board }: Made, trustees = [1, 3]): number[][] {
 function faults(report: Report): Partial<Record<Check, string>> {
   return Object.fromEntries(report.verdicts.flatMap(({ check, fault }) => (fault ? [[check, fault]] : [])));
 }
+
+describe("orders of candidates", () => {
+  const RANKED = [
+    { candidates: ["Ada", "Bo", "Cy"], method: { rank: { points: [3, 2, 1] } }, title: "All" },
+    { candidates: ["Ada", "Bo", "Cy", "Dee"], method: { rank: { points: [65535, 7] } }, title: "Two" },
+    { candidates: ["Ada", "Bo"], method: { rank: { points: [9] } }, title: "One" },
+  ];
+  const VOTERS = Array.from({ length: 4 }, (_, at) => member(`voter ${at}`, at === 1 ? 3 : 1));
+
+  /** So many of some candidates in an order by chance. */
+  function drawn(candidates: number, ranks: number): number[] {
+    const rest = Array.from({ length: candidates }, (_, at) => at);
+    return Array.from(
+      { length: ranks },
+      () => rest.splice(Math.floor(Math.random() * rest.length), 1)[0] ?? 0,
+    );
+  }
+
+  test("come to the points that plain counting gives", () => {
+    const board = new Board();
+    board.begin(ceremony, RANKED);
+    board.register(VOTERS);
+    board.phase("open");
+    const { form } = verifyRecord(board.lines, [], TESTS).state;
+    const expected = RANKED.map(({ candidates, method }) =>
+      Array<number>(candidates.length * (1 + method.rank.points.length)).fill(0),
+    );
+    for (const { id, weight } of VOTERS) {
+      const orders = RANKED.map(({ candidates, method }) =>
+        drawn(candidates.length, method.rank.points.length),
+      );
+      RANKED.forEach(({ candidates, method }, at) => {
+        const numbers = expected[at] ?? [];
+        (orders[at] ?? []).forEach((candidate, rank) => {
+          numbers[candidate] = (numbers[candidate] ?? 0) + weight * (method.rank.points[rank] ?? 0);
+          const count = candidates.length * (1 + rank) + candidate;
+          numbers[count] = (numbers[count] ?? 0) + weight;
+        });
+      });
+      const { body, openings } = encrypt(form, id, CHOICES(...orders));
+      // What is opened is the order that was chosen.
+      const { values } = readChallenge(form, challengeBody(form, body, openings));
+      expect(form.contests.map((contest, at) => candidatesOf(contest, values[at] ?? []))).toEqual(orders);
+      board.signed("ballot", body, secret(id));
+    }
+    board.head();
+    const made = { board, form, ballots: [] };
+    expect(finish(made)).toEqual(expected);
+    const { report } = verified(board);
+    expect(faults(report)).toEqual({});
+    expect(report.result).toEqual(expected);
+  });
+
+  test("need somebody at every rank, and nobody at two", () => {
+    const contests = RANKED.map((contest) => readContest(contest, "contest"));
+    const held = (at: number, order: readonly number[]) =>
+      places(contests[at] as Contest, new Set(order)).join("");
+    expect([held(0, [2, 0, 1]), held(1, [3, 1]), held(2, [1])]).toEqual(["001100010", "00010100", "01"]);
+    for (const [at, order] of [
+      [0, [2, 0]],
+      [0, [2, 0, 3]],
+      [0, []],
+      [1, [2]],
+      [1, [0, 1, 2]],
+      [1, [0, 4]],
+      [2, []],
+      [2, [0, 1]],
+    ] as const) {
+      expect(() => held(at, order), `${at}: ${order}`).toThrow();
+    }
+  });
+});
 
 describe("a whole election", () => {
   let made: Made;

@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { canonical } from "../src/protocol/canonical.ts";
 import { shownCode, typedCode, withChecks } from "../src/protocol/checked.ts";
 import { publicKey } from "../src/protocol/signature.ts";
+import { shareBody, tallyBody, totals } from "../src/protocol/tally.ts";
+import { verifyRecord } from "../src/protocol/verify.ts";
 import { Board, member, secret } from "./support/board.ts";
 import { hold, LARGE, trusteeKey } from "./support/ceremony.ts";
 import { CHROMIUM, chromiumIsThere } from "./support/chromium.ts";
@@ -837,6 +839,162 @@ describe.runIf(chromiumIsThere)("an election with all that can be said besides",
     await reader.getByText("Changes of the list of voters (2)").click();
     await reader.getByText("new credential while voting went on").waitFor();
     await looked(reader, "result-changes");
+    await reader.context().close();
+    await held.stop();
+  });
+
+  test("puts candidates in order, by keyboard and by touch", async () => {
+    const organiser = secret("organiser");
+    const held = serverFor(organiser);
+    const address = await held.start();
+    const told = async () => (await fetch(`${address}/api/election`)).json();
+    // The contest as the organiser's page makes it.
+    const setup = await visit(await visitor(), "organise", address);
+    const key = { election: null, kind: "organiser", secret: base64.encode(organiser), voter: null };
+    await setup.getByLabel("The organiser's key").setInputFiles(bytes(canonical(key)));
+    await setup.getByLabel("Title").fill("Flower of the year");
+    await setup.getByLabel("Question", { exact: true }).fill("Which flowers?");
+    await setup.getByLabel("Candidates, one a line").fill(`${NAMES.slice(0, 3).join("\n")} | for bees`);
+    await setup.getByLabel("Method").selectOption("rank");
+    await setup.getByLabel("Points of the ranks").fill("5, 2");
+    await setup.getByRole("checkbox", { name: "Voters may vote again" }).uncheck();
+    await setup
+      .getByLabel("Public file of the key ceremony")
+      .setInputFiles(bytes(JSON.stringify(ceremony.members)));
+    await looked(setup, "organise-ranks");
+    await setup.getByRole("button", { name: "Publish the election" }).click();
+    await setup.getByRole("heading", { level: 1, name: "Flower of the year" }).waitFor();
+    await setup.context().close();
+    const { id, manifest } = await told();
+    expect(manifest.contests[0].method).toEqual({ rank: { points: [5, 2] } });
+    const begun = new Board(secret("board"), organiser);
+    begun.id = id;
+    const members = [member("anna"), member("bert")];
+    const enter = async () => {
+      // Connections that ended while this process was computing are gone then.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      for (const line of begun.lines.splice(0)) {
+        const { body, kind, signature } = JSON.parse(line);
+        const headers = { "Content-Type": "application/json" };
+        const entry = { method: "POST", headers, body: canonical({ body, kind, signature }) };
+        expect((await fetch(`${address}/api/entries`, entry)).status).toBe(201);
+      }
+    };
+    begun.register(members);
+    begun.phase("open");
+    await enter();
+    const booth = async (name: string, options: object = {}) => {
+      const page = await visit(await visitor(options), "vote", address);
+      const own = { election: id, kind: "voter", secret: base64.encode(secret(name)), voter: name };
+      await page.getByLabel("Or your credential as a file").setInputFiles(bytes(canonical(own)));
+      await page.getByRole("group", { name: "Which flowers?" }).waitFor();
+      return page;
+    };
+    const first = "Rank 1 (5 points)";
+    const second = "Rank 2 (2 points)";
+
+    // By keyboard alone: Crocuses, then Asters.
+    const anna = await booth("anna");
+    await anna.getByText("Put 2 of the 3 in order, the best first.").waitFor();
+    await anna.getByText("for bees").waitFor();
+    await anna.getByLabel(first).focus();
+    for (const _ of NAMES.slice(0, 3)) await anna.keyboard.press("ArrowDown");
+    await anna.getByText("Your order: 1. Crocuses, 2. –").waitFor();
+    await anna.keyboard.press("Tab");
+    await anna.keyboard.press("Tab");
+    await anna.keyboard.press("Enter");
+    await anna.getByText("One rank has nobody yet.").waitFor();
+    expect(await anna.getByLabel(second).evaluate(isFocused)).toBe(true);
+    await looked(anna, "vote-ranks-missing");
+    for (const _ of NAMES.slice(0, 3)) await anna.keyboard.press("ArrowDown");
+    await anna.getByText("Crocuses has two ranks.").waitFor();
+    await anna.keyboard.press("Tab");
+    await anna.keyboard.press("Enter");
+    expect(await anna.getByLabel(second).evaluate(isFocused)).toBe(true);
+    for (const _ of NAMES.slice(0, 2)) await anna.keyboard.press("ArrowUp");
+    await anna.getByText("Your order: 1. Crocuses, 2. Asters").waitFor();
+    expect(await anna.getByText("has two ranks").count()).toBe(0);
+    await looked(anna, "vote-ranks");
+    await anna.keyboard.press("Tab");
+    await anna.keyboard.press("Enter");
+    await anna.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+    expect(await anna.locator("dl.chosen dd").innerText()).toBe("1. Crocuses, 2. Asters");
+    // A change of mind finds the order as it was.
+    await anna.getByRole("button", { name: "Change my choice" }).click();
+    expect(await anna.getByLabel(first).locator("option:checked").innerText()).toBe("Crocuses");
+    expect(await anna.getByLabel(second).locator("option:checked").innerText()).toBe("Asters");
+    await anna.getByRole("button", { name: CONTINUE }).click();
+    await anna.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+    await cast(anna);
+    await anna.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    await anna.context().close();
+
+    // On a phone: a challenged ballot shows its order, and another one counts.
+    const bert = await booth("bert", { viewport: PHONE, hasTouch: true, isMobile: true });
+    const chosen = async (...order: string[]) => {
+      for (const [at, name] of order.entries())
+        await bert.getByLabel(at === 0 ? first : second).selectOption(name);
+      await bert.getByRole("button", { name: CONTINUE }).tap();
+      await bert.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+    };
+    await chosen("Begonias", "Crocuses");
+    await bert.getByRole("checkbox", { name: "I have noted the tracker." }).check();
+    await bert.getByText(CHALLENGE).tap();
+    await bert.getByRole("button", { name: "Open this ballot, do not count it" }).tap();
+    await bert.getByRole("heading", { name: "You have NOT voted with it." }).waitFor();
+    expect(await bert.locator("dl.chosen dd").innerText()).toBe("1. Begonias, 2. Crocuses");
+    await bert.getByRole("link", { name: "Find it on the board" }).tap();
+    await bert.getByText("This ballot was challenged").waitFor();
+    expect(await bert.getByRole("definition").innerText()).toBe("1. Begonias, 2. Crocuses");
+    await bert.context().close();
+    const again = await booth("bert");
+    for (const [label, name] of [
+      [first, "Asters"],
+      [second, "Crocuses"],
+    ] as const)
+      await again.getByLabel(label).selectOption(name);
+    await again.getByRole("button", { name: CONTINUE }).click();
+    await again.getByRole("heading", { name: "NOT CAST YET" }).waitFor();
+    await cast(again);
+    await again.getByRole("heading", { name: "Your ballot is cast." }).waitFor();
+    await again.context().close();
+
+    // Added up by the verifier's own code, decrypted, and shown with points.
+    const record = async () => {
+      const board = await (await fetch(`${address}/record/board/00000000.jsonl`)).text();
+      return verifyRecord(board.trim().split("\n"), [], {}).state;
+    };
+    begun.phase("close");
+    await enter();
+    begun.byOrganiser("tally", tallyBody(await record()));
+    await enter();
+    const tallied = await record();
+    const all = totals(tallied);
+    for (const trustee of [1, 3]) {
+      const body = shareBody(tallied, all, trustee, ceremony.secrets[trustee - 1] ?? 0n);
+      begun.signed("share", body, trusteeKey(trustee));
+    }
+    await enter();
+    // Crocuses 5 + 2, Asters 2 + 5.
+    const contests = [[7, 0, 7, 1, 0, 1, 1, 0, 1]];
+    begun.byOrganiser("result", { contests, election: id });
+    await enter();
+    const reader = await visit(await visitor(), "result", address);
+    await reader.getByRole("button", { name: "Verify everything now" }).click();
+    await reader.getByText("Everything holds.").waitFor({ timeout: 60_000 });
+    await reader.getByText("Tie for one seat: Asters, Crocuses").waitFor();
+    const rows = await reader.locator("table.plot tr").allInnerTexts();
+    expect(rows.map((row) => row.split(/\s+/).join(" "))).toEqual([
+      "Asters rank 1: 1; rank 2: 1 7 points 70%",
+      "Begonias rank 1: 0; rank 2: 0 0 points 0%",
+      "Crocuses rank 1: 1; rank 2: 1 7 points 70%",
+    ]);
+    await looked(reader, "result-ranks");
+    const [table] = await Promise.all([
+      reader.waitForEvent("download"),
+      reader.getByRole("button", { name: "Save as a table" }).click(),
+    ]);
+    expect(await read(table)).toContain("Which flowers?,Asters,2,70.0,tied,7,1;1\r\n");
     await reader.context().close();
     await held.stop();
   });

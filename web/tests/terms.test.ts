@@ -6,8 +6,8 @@ import { elected } from "../src/app/elected.ts";
 import { percentOf, resultTable } from "../src/app/resultTable.ts";
 import { shuffled } from "../src/app/shuffled.ts";
 import { LANGUAGES } from "../src/app/texts.ts";
-import { canonical } from "../src/protocol/canonical.ts";
-import { type Contest, fits, readContest, summed } from "../src/protocol/contest.ts";
+import { canonical, type Json } from "../src/protocol/canonical.ts";
+import { type Contest, fits, readContest, sums } from "../src/protocol/contest.ts";
 
 const CONTEST: Contest = {
   title: "Speakers",
@@ -27,7 +27,7 @@ test("a blank vote stands alone, and counts as often as there are votes", () => 
     false,
     false,
   ]);
-  expect(summed(CONTEST)).toEqual([0, 1, 2, 3, 3]);
+  expect(sums(CONTEST)[0]?.marks).toEqual([0, 1, 2, 3, 3]);
   const upTo: Contest = { ...CONTEST, method: { kind: "at_most", choose: 2 } };
   expect([fits(upTo, new Set([0])), fits(upTo, new Set([3])), fits(upTo, new Set())]).toEqual([
     true,
@@ -89,6 +89,58 @@ test("a draft is what its file says, and its file what it says", () => {
     revoting: true,
     title: "",
   });
+});
+
+test("a draft says what ranks are worth", () => {
+  const ranked = { ...question(0), title: "Chair", candidates: "Ada\nBo\nCy", method: "rank" as const };
+  const method = (points: string) => {
+    const made = members({ ...EMPTY, title: "Club", questions: [{ ...ranked, blank: "nobody", points }] });
+    return (made.contests as { blank?: true; method: Json }[])[0];
+  };
+  expect(method("")).toEqual({
+    candidates: ["Ada", "Bo", "Cy"],
+    method: { rank: { points: [3, 2, 1] } },
+    title: "Chair",
+  });
+  for (const text of ["5, 2", "5;2", " 5  2 "]) {
+    expect(method(text)?.method).toEqual({ rank: { points: [5, 2] } });
+  }
+  const again = readDraft(
+    canonical(members({ ...EMPTY, title: "Club", questions: [{ ...ranked, points: "5 2" }] })),
+  );
+  expect(again.questions[0]?.points).toBe("5, 2");
+  for (const text of ["2, 5", "5, x", "0", "1.5", "-1", "65536", "4 3 2 1", "2, 2"]) {
+    expect(() => readContest((method(text) ?? null) as Json, "contest"), text).toThrow();
+  }
+});
+
+test("a table of ranks has points, and how often each stands where", () => {
+  const order = {
+    ...CONTEST,
+    title: "Order",
+    candidates: ["a", "b", "c"],
+    method: { kind: "rank", points: [5, 2] },
+  };
+  const { blank: _, shuffled: __, ...ranked } = order as unknown as Contest;
+  const contests = [{ ...CONTEST, candidates: ["Ada", "Bo", "Cy", "nobody"] }, ranked];
+  const turnout = { counted: 4, voters: 4, weight: 4, allWeight: 4 };
+  const result = [
+    [2, 1, 1, 2],
+    [12, 6, 10, 2, 0, 2, 1, 3, 0],
+  ];
+  expect(resultTable({ election: { title: "Club", contests }, turnout }, result)).toBe(
+    [
+      "contest,candidate,votes,percent,outcome,points,ranks",
+      "Speakers,Ada,2,50.0,elected,,",
+      "Speakers,Bo,1,25.0,tied,,",
+      "Speakers,Cy,1,25.0,tied,,",
+      "Speakers,nobody,2,50.0,blank,,",
+      "Order,a,3,60.0,elected,12,2;1",
+      "Order,b,3,30.0,,6,0;3",
+      "Order,c,2,50.0,,10,2;0",
+      "",
+    ].join("\r\n"),
+  );
 });
 
 test("results are tables that no program takes for formulas", () => {

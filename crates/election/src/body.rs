@@ -232,7 +232,7 @@ pub struct Ballot {
 pub struct Selection {
     /// The ciphertexts.
     pub marks: Vec<Mark>,
-    /// A proof of what they add up to, where the contest asks for one.
+    /// The proofs of what they add up to, one after another, where the contest asks for any.
     pub sum: Option<Bytes>,
 }
 
@@ -336,11 +336,12 @@ pub struct Decrypted {
     pub plaintext: Bytes,
 }
 
-/// Each candidate's votes.
+/// Each candidate's votes, or points where candidates are ranked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// For each contest and candidate.
+    /// For each contest and candidate; where candidates are ranked, afterwards how often each of
+    /// them stands at each rank, rank by rank.
     pub contests: Vec<Vec<u64>>,
     /// The election.
     pub election: Hash,

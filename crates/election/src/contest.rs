@@ -2,11 +2,14 @@
 //! to.
 
 use crate::body::is_false;
+use crate::canonical::to_text;
 use crate::error::ErrorKind;
 use crate::names;
 use hearith_paillier::{Plaintexts, PublicKey};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::ops::Range;
+use zeroize::Zeroizing;
 
 /// Bits of a digit of a plurality contest's total: more than any sum of weights has.
 pub const DIGIT_BITS: u32 = 48;
@@ -16,6 +19,10 @@ pub const MAX_CANDIDATES: usize = 256;
 pub const MAX_CONTESTS: usize = 64;
 /// Marks of a ballot.
 pub const MAX_MARKS: usize = 512;
+/// The most points that a rank is worth.
+pub const MAX_POINTS: u64 = (1 << 16) - 1;
+/// The most points that all voters together can give a candidate: what canonical JSON holds.
+const ALL_POINTS: u64 = (1 << 53) - 1;
 /// Bytes of a title or a candidate's name.
 const MAX_NAME: usize = 400;
 
@@ -58,8 +65,8 @@ pub struct Detail {
 }
 
 /// How votes are given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Method {
     /// As many candidates as one likes: a mark each.
     Approval,
@@ -67,6 +74,13 @@ pub enum Method {
     Choose(Limit),
     /// One candidate, in one mark whose total has a digit for each.
     Plurality,
+    /// An order of candidates: a mark for each rank and candidate, and proofs that each rank has
+    /// one candidate and each candidate at most one rank.
+    Rank {
+        /// What each rank is worth, the first of all first: 1 to [`MAX_POINTS`], each less than the
+        /// one before. There are as many ranks.
+        points: Vec<u64>,
+    },
     /// Two candidates, yes and no, in one mark.
     YesNo,
 }
@@ -79,6 +93,47 @@ pub enum Limit {
     AtMost(u32),
     /// So many, no more and no fewer.
     Exactly(u32),
+}
+
+/// Sums of a ballot's marks that proofs are about: several that differ in their marks alone.
+pub(crate) struct Sums {
+    /// What each of them comes to.
+    pub(crate) limit: Limit,
+    /// For each the marks, counted from the contest's first, as often as they count.
+    pub(crate) groups: Vec<Vec<u32>>,
+}
+
+impl Sums {
+    /// The number of factors of each product.
+    pub(crate) fn factors(&self) -> usize {
+        self.groups[0].len()
+    }
+
+    /// The sums of several ballots whose marks, so many each, are rows of one batch.
+    pub(crate) fn groups_of(&self, ballots: Range<usize>, marks: usize) -> Vec<Vec<u32>> {
+        let shifted = |ballot: usize| {
+            let shift = move |&mark: &u32| (ballot * marks) as u32 + mark;
+            self.groups.iter().map(move |group| group.iter().map(shift).collect())
+        };
+        ballots.flat_map(shifted).collect()
+    }
+
+    /// What marks of these values come to, sum by sum. Constant time in them.
+    pub(crate) fn of(&self, values: &[usize]) -> Zeroizing<Vec<usize>> {
+        let sum = |group: &Vec<u32>| group.iter().map(|&mark| values[mark as usize]).sum();
+        Zeroizing::new(self.groups.iter().map(sum).collect())
+    }
+
+    /// Whether totals of marks, over ballots of this weight, come to what the proofs say.
+    fn allow(&self, totals: &[u64], weight: u64) -> bool {
+        self.groups.iter().all(|group| {
+            let sum: u128 = group.iter().map(|&mark| u128::from(totals[mark as usize])).sum();
+            match self.limit {
+                Limit::AtMost(k) => sum <= u128::from(k) * u128::from(weight),
+                Limit::Exactly(k) => sum == u128::from(k) * u128::from(weight),
+            }
+        })
+    }
 }
 
 impl Contest {
@@ -102,6 +157,12 @@ impl Contest {
             return Err("two candidates have the same name, or names that look alike");
         }
         self.check_details()?;
+        if let Method::Rank { points } = &self.method {
+            check_points(points, count)?;
+            if self.blank {
+                return Err("a ranked contest has no blank vote");
+            }
+        }
         if self.blank && (count < 2 || matches!(self.method, Method::Approval | Method::YesNo)) {
             return Err("a blank vote takes another candidate, and a method that takes so many or one");
         }
@@ -114,7 +175,7 @@ impl Contest {
             }
             Method::Choose(_) => Err("no so many candidates can be chosen"),
             Method::YesNo if count != 2 => Err("yes or no takes two candidates"),
-            Method::Plurality | Method::YesNo => Ok(()),
+            Method::Plurality | Method::Rank { .. } | Method::YesNo => Ok(()),
         }?;
         // What is proven of a number is proven modulo the larger prime factor of n, which exceeds
         // its root.
@@ -147,10 +208,38 @@ impl Contest {
 
     /// How many ciphertexts a ballot has for it.
     pub fn marks(&self) -> usize {
-        match self.method {
+        match &self.method {
             Method::Approval | Method::Choose(_) => self.candidates.len(),
             Method::Plurality | Method::YesNo => 1,
+            Method::Rank { points } => points.len() * self.candidates.len(),
         }
+    }
+
+    /// What it takes of the [`MAX_MARKS`] that an election may have: its candidates, as often as
+    /// there are ranks.
+    pub(crate) fn size(&self) -> usize {
+        self.candidates.len().saturating_mul(self.points().map_or(1, |points| points.len().max(1)))
+    }
+
+    /// What each rank is worth, the first rank first, if candidates are ranked.
+    pub fn points(&self) -> Option<&[u64]> {
+        match &self.method {
+            Method::Rank { points } => Some(points),
+            _ => None,
+        }
+    }
+
+    /// How many numbers a result has for it: a candidate's votes each, or, if candidates are
+    /// ranked, their points, and then how often each of them stands at each rank, rank by rank.
+    pub fn results(&self) -> usize {
+        self.candidates.len() + self.points().map_or(0, |_| self.marks())
+    }
+
+    /// The most that all voters may weigh together, for the points of a candidate to be a number of
+    /// a record.
+    pub(crate) fn most_weight(&self) -> u64 {
+        let first = self.points().and_then(|points| points.first().copied()).unwrap_or(1);
+        ALL_POINTS / first.max(1)
     }
 
     /// How many numbers a mark may hold.
@@ -161,28 +250,39 @@ impl Contest {
         }
     }
 
-    /// How many marks may be set, if a proof says so.
-    pub fn limit(&self) -> Option<Limit> {
-        match self.method {
-            Method::Choose(limit) => Some(limit),
-            _ => None,
+    /// What proofs say of sums of marks: of so many marks, the blank vote as often as there are
+    /// votes to give; or of each rank, and then of each candidate. With one rank its marks say the
+    /// latter.
+    pub(crate) fn sums(&self) -> Vec<Sums> {
+        match &self.method {
+            &Method::Choose(limit) => {
+                let (Limit::AtMost(k) | Limit::Exactly(k)) = limit;
+                let marks = self.marks() as u32;
+                let more = if self.blank { k - 1 } else { 0 };
+                let group = (0..marks).chain(std::iter::repeat_n(marks - 1, more as usize)).collect();
+                vec![Sums { limit, groups: vec![group] }]
+            }
+            Method::Rank { points } => {
+                let (ranks, candidates) = (points.len() as u32, self.candidates.len() as u32);
+                let rank = |rank| (rank * candidates..(rank + 1) * candidates).collect();
+                let of_ranks = Sums { limit: Limit::Exactly(1), groups: (0..ranks).map(rank).collect() };
+                if ranks == 1 {
+                    return vec![of_ranks];
+                }
+                let limit = if ranks == candidates { Limit::Exactly(1) } else { Limit::AtMost(1) };
+                let candidate = |one| (0..ranks).map(|rank| rank * candidates + one).collect();
+                vec![of_ranks, Sums { limit, groups: (0..candidates).map(candidate).collect() }]
+            }
+            Method::Approval | Method::Plurality | Method::YesNo => Vec::new(),
         }
     }
 
-    /// The marks whose sum a proof is about, the first of all at `first`: the blank vote as often
-    /// as there are votes to give.
-    pub(crate) fn summed(&self, first: u32) -> Vec<u32> {
-        let marks = self.marks() as u32;
-        let more = match self.method {
-            Method::Choose(Limit::AtMost(k) | Limit::Exactly(k)) if self.blank => k - 1,
-            _ => 0,
-        };
-        (first..first + marks).chain(std::iter::repeat_n(first + marks - 1, more as usize)).collect()
-    }
-
-    /// What marks of these values come to in the proof of their sum.
-    pub(crate) fn sum(&self, values: &[usize]) -> usize {
-        self.summed(0).iter().map(|&mark| values[mark as usize]).sum()
+    /// The place of a sum, counted through all of them, in the contexts of proofs.
+    pub(crate) fn sum_context(&self, voter: &str, contest: usize, sum: usize) -> String {
+        match self.method {
+            Method::Rank { .. } => to_text(&(voter, contest, "sum", sum)),
+            _ => to_text(&(voter, contest, "sum")),
+        }
     }
 
     /// The numbers that a mark may hold: 0 and 1, or a digit's place for each candidate.
@@ -194,7 +294,7 @@ impl Contest {
     /// The number that each value stands for, the value being its place in the set. Constant time.
     pub(crate) fn encode(&self, key: &PublicKey, values: &[usize]) -> Result<Plaintexts, ErrorKind> {
         let width = key.plaintext_bytes();
-        let mut bytes = zeroize::Zeroizing::new(vec![0_u8; width * values.len()]);
+        let mut bytes = Zeroizing::new(vec![0_u8; width * values.len()]);
         for (row, &value) in bytes.chunks_exact_mut(width).zip(values) {
             match self.method {
                 Method::Plurality => (0..self.values()).for_each(|digit| {
@@ -208,7 +308,8 @@ impl Contest {
         Ok(key.plaintexts_from_be(&bytes)?)
     }
 
-    /// The marks' values for the candidates that a voter chose.
+    /// The marks' values for the candidates that a voter chose; if they are ranked, the first one
+    /// first.
     ///
     /// # Errors
     /// A candidate that there is not, or is there twice; or not as many as the contest takes.
@@ -217,15 +318,21 @@ impl Contest {
         if chosen.iter().any(|&one| one >= count) {
             return Err("no such candidate");
         }
-        let mut set = zeroize::Zeroizing::new(vec![0; count]);
+        let mut set = Zeroizing::new(vec![0; count]);
         chosen.iter().for_each(|&one| set[one] += 1);
         if set.iter().any(|&times| times > 1) {
             return Err("a candidate is chosen twice");
         }
-        match self.method {
+        let sum = || self.sums().iter().map(|sums| sums.of(&set)[0]).sum::<usize>();
+        match &self.method {
             Method::Approval => Ok(set.to_vec()),
-            Method::Choose(Limit::AtMost(k)) if self.sum(&set) <= k as usize => Ok(set.to_vec()),
-            Method::Choose(Limit::Exactly(k)) if self.sum(&set) == k as usize => Ok(set.to_vec()),
+            Method::Choose(Limit::AtMost(k)) if sum() <= *k as usize => Ok(set.to_vec()),
+            Method::Choose(Limit::Exactly(k)) if sum() == *k as usize => Ok(set.to_vec()),
+            Method::Rank { points } if chosen.len() == points.len() => {
+                let mut marks = vec![0; self.marks()];
+                chosen.iter().enumerate().for_each(|(rank, &one)| marks[rank * count + one] = 1);
+                Ok(marks)
+            }
             Method::Plurality if chosen.len() == 1 => Ok(chosen.to_vec()),
             // The first candidate is yes, whose number is 1.
             Method::YesNo if chosen.len() == 1 => Ok(vec![1 - chosen[0]]),
@@ -233,17 +340,22 @@ impl Contest {
         }
     }
 
-    /// The candidates that a ballot's values are for: what a challenged ballot shows.
+    /// The candidates that a ballot's values are for: what a challenged ballot shows. If they are
+    /// ranked, the first one first.
     pub fn chosen(&self, values: &[usize]) -> Vec<usize> {
         match self.method {
             Method::Plurality => values.to_vec(),
             Method::YesNo => values.iter().map(|value| 1 - value).collect(),
+            Method::Rank { .. } => {
+                let count = self.candidates.len();
+                (0..values.len()).filter(|&mark| values[mark] == 1).map(|mark| mark % count).collect()
+            }
             _ => (0..values.len()).filter(|&candidate| values[candidate] == 1).collect(),
         }
     }
 
-    /// Each candidate's votes, of the plaintexts of the tally's marks (big-endian) and the weight
-    /// of all ballots that count.
+    /// What a result says of the contest ([`Contest::results`]), of the plaintexts of the tally's
+    /// marks (big-endian) and the weight of all ballots that count.
     pub(crate) fn votes(&self, plaintexts: &[&[u8]], weight: u64) -> Option<Vec<u64>> {
         let votes = match self.method {
             Method::Plurality => {
@@ -262,15 +374,41 @@ impl Contest {
             _ => plaintexts.iter().map(|plaintext| number(plaintext)).collect::<Option<_>>()?,
         };
         let each = votes.iter().all(|&votes| votes <= weight);
-        let summed = if self.marks() == votes.len() { self.summed(0) } else { (0..votes.len() as u32).collect() };
-        let sum: u128 = summed.iter().map(|&one| u128::from(votes[one as usize])).sum();
         let all = match self.method {
-            Method::Approval => true,
-            Method::Choose(Limit::AtMost(k)) => sum <= u128::from(k) * u128::from(weight),
-            Method::Choose(Limit::Exactly(k)) => sum == u128::from(k) * u128::from(weight),
-            Method::Plurality | Method::YesNo => sum == u128::from(weight),
+            // One vote a voter, in one mark for all candidates.
+            Method::Plurality | Method::YesNo => {
+                votes.iter().map(|&votes| u128::from(votes)).sum::<u128>() == u128::from(weight)
+            }
+            _ => self.sums().iter().all(|sums| sums.allow(&votes, weight)),
         };
-        (each && all).then_some(votes)
+        if !(each && all) {
+            return None;
+        }
+        match self.points() {
+            Some(points) => Some([self.points_of(points, &votes)?, votes].concat()),
+            None => Some(votes),
+        }
+    }
+
+    /// Each candidate's points, of how often each of them stands at each rank, rank by rank.
+    fn points_of(&self, points: &[u64], counts: &[u64]) -> Option<Vec<u64>> {
+        let ranks = || counts.chunks_exact(self.candidates.len()).zip(points);
+        let of = |candidate: usize| {
+            ranks().try_fold(0_u64, |sum, (counts, &points)| sum.checked_add(counts[candidate].checked_mul(points)?))
+        };
+        (0..self.candidates.len()).map(of).collect()
+    }
+}
+
+/// Checks what ranks are worth.
+fn check_points(points: &[u64], candidates: usize) -> Result<(), &'static str> {
+    if !(1..=candidates).contains(&points.len()) {
+        return Err("1 to as many ranks as candidates are allowed");
+    }
+    let fall = points.windows(2).all(|two| two[0] > two[1]);
+    match points.iter().all(|points| (1..=MAX_POINTS).contains(points)) && fall {
+        true => Ok(()),
+        false => Err("the points of ranks are whole numbers from 1 to 65535, each less than the one before"),
     }
 }
 
@@ -304,7 +442,7 @@ mod tests {
             (Method::YesNo, 2, true),
             (Method::YesNo, 3, false),
         ] {
-            assert_eq!(contest(method, candidates).check(512).is_ok(), good, "{method:?}, {candidates}");
+            assert_eq!(contest(method.clone(), candidates).check(512).is_ok(), good, "{method:?}, {candidates}");
         }
         for name in ["", "two\nlines", "zero\u{200b}width", &"x".repeat(401)] {
             let candidate = Contest { candidates: vec![name.into()], ..contest(Method::Approval, 1) };
@@ -323,6 +461,53 @@ mod tests {
     }
 
     #[test]
+    fn ranks_are_worth_less_and_less() {
+        let rank = |points: &[u64], candidates| contest(Method::Rank { points: points.to_vec() }, candidates);
+        for (points, good) in [
+            (&[3, 2, 1][..], true),
+            (&[65535, 1], true),
+            (&[1], true),
+            (&[], false),
+            (&[4, 3, 2, 1], false),
+            (&[2, 2, 1], false),
+            (&[1, 2], false),
+            (&[1, 0], false),
+            (&[65536], false),
+        ] {
+            assert_eq!(rank(points, 3).check(512).is_ok(), good, "{points:?}");
+        }
+        let blank = Contest { blank: true, ..rank(&[3, 2, 1], 3) };
+        assert_eq!(blank.check(512), Err("a ranked contest has no blank vote"));
+        let two = rank(&[5, 2], 3);
+        assert_eq!((two.marks(), two.size(), two.results(), two.values()), (6, 6, 9, 2));
+        assert_eq!((two.most_weight(), rank(&[1], 1).most_weight()), (((1 << 53) - 1) / 5, (1 << 53) - 1));
+    }
+
+    #[test]
+    fn sums_are_of_ranks_and_then_of_candidates() {
+        let sums = |points: &[u64], candidates| {
+            let contest = contest(Method::Rank { points: points.to_vec() }, candidates);
+            contest.sums().into_iter().map(|sums| (sums.limit, sums.groups)).collect::<Vec<_>>()
+        };
+        let ranks = vec![vec![0, 1, 2], vec![3, 4, 5]];
+        let candidates = vec![vec![0, 3], vec![1, 4], vec![2, 5]];
+        assert_eq!(sums(&[2, 1], 3), [(Limit::Exactly(1), ranks), (Limit::AtMost(1), candidates)]);
+        let (ranks, candidates) = (vec![vec![0, 1], vec![2, 3]], vec![vec![0, 2], vec![1, 3]]);
+        assert_eq!(sums(&[2, 1], 2), [(Limit::Exactly(1), ranks), (Limit::Exactly(1), candidates)]);
+        // A mark is a candidate's sum there.
+        assert_eq!(sums(&[7], 3), [(Limit::Exactly(1), vec![vec![0, 1, 2]])]);
+        assert_eq!(sums(&[7], 1), [(Limit::Exactly(1), vec![vec![0]])]);
+        let blank = Contest { blank: true, ..contest(Method::Choose(Limit::AtMost(2)), 4) };
+        assert_eq!(blank.sums()[0].groups, [[0, 1, 2, 3, 3]]);
+        let ranked = contest(Method::Rank { points: vec![2, 1] }, 2);
+        assert_eq!(ranked.sum_context("ann", 4, 3), r#"["ann",4,"sum",3]"#);
+        assert_eq!(blank.sum_context("ann", 4, 0), r#"["ann",4,"sum"]"#);
+        let two = &ranked.sums()[1];
+        assert_eq!(two.groups_of(1..3, 4), [[4, 6], [5, 7], [8, 10], [9, 11]]);
+        assert_eq!(*two.of(&[1, 0, 0, 1]), [1, 1]);
+    }
+
+    #[test]
     fn choices_become_values_and_back() {
         for (method, chosen, values) in [
             (Method::Approval, vec![0, 2], Some(vec![1, 0, 1])),
@@ -335,8 +520,13 @@ mod tests {
             (Method::Choose(Limit::Exactly(2)), vec![0], None),
             (Method::Plurality, vec![2], Some(vec![2])),
             (Method::Plurality, vec![], None),
+            (Method::Rank { points: vec![2, 1] }, vec![2, 0], Some(vec![0, 0, 1, 1, 0, 0])),
+            (Method::Rank { points: vec![2, 1] }, vec![0, 2], Some(vec![1, 0, 0, 0, 0, 1])),
+            (Method::Rank { points: vec![2, 1] }, vec![0], None),
+            (Method::Rank { points: vec![2, 1] }, vec![0, 0], None),
+            (Method::Rank { points: vec![2, 1] }, vec![0, 1, 2], None),
         ] {
-            let contest = contest(method, 3);
+            let contest = contest(method.clone(), 3);
             assert_eq!(contest.choose(&chosen).ok(), values, "{method:?}");
             if let Some(values) = values {
                 assert_eq!(contest.chosen(&values), chosen, "{method:?}");
@@ -373,6 +563,15 @@ mod tests {
         assert_eq!(votes(&plurality, &[digits.clone()], 13), None);
         digits[13] = 1;
         assert_eq!(votes(&plurality, &[digits], 12), None);
+        // Points, and then the counts themselves: 5 a + 2 b.
+        let ranked = contest(Method::Rank { points: vec![5, 2] }, 3);
+        let counts = |counts: [u64; 6]| counts.map(total);
+        let good = [12, 6, 10, 2, 0, 2, 1, 3, 0];
+        assert_eq!(votes(&ranked, &counts([2, 0, 2, 1, 3, 0]), 4), Some(good.to_vec()));
+        assert_eq!(votes(&ranked, &counts([2, 0, 2, 1, 3, 0]), 5), None);
+        // As many of each rank, and one candidate more often than there are ballots.
+        assert_eq!(votes(&ranked, &counts([3, 0, 1, 3, 1, 0]), 4), None);
+        assert_eq!(votes(&ranked, &counts([2, 0, 2, 1, 2, 0]), 4), None);
     }
 
     #[test]
@@ -382,6 +581,7 @@ mod tests {
             (Method::Choose(Limit::Exactly(1)), r#"{"choose":{"exactly":1}}"#),
             (Method::Approval, r#""approval""#),
             (Method::Plurality, r#""plurality""#),
+            (Method::Rank { points: vec![3, 2, 1] }, r#"{"rank":{"points":[3,2,1]}}"#),
             (Method::YesNo, r#""yes_no""#),
         ] {
             assert_eq!(crate::canonical::to_text(&method), text);

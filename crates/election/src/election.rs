@@ -2,7 +2,7 @@
 
 use crate::body::{Ballot, Challenge, Manifest, Trustees};
 use crate::canonical::{Bytes, Hash};
-use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS};
+use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS, Sums};
 use crate::error::{ErrorKind, Place};
 use crate::key::public_key;
 use crate::names;
@@ -38,6 +38,8 @@ struct Parts {
     signing: Vec<signature::PublicKey>,
     /// What each contest's marks may hold.
     sets: Vec<Plaintexts>,
+    /// What each contest's proofs of sums are about.
+    sums: Vec<Vec<Sums>>,
 }
 
 impl Election {
@@ -65,10 +67,8 @@ impl Election {
         if !(1..=MAX_CONTESTS).contains(&manifest.contests.len()) {
             return wrong("1 to 64 contests are allowed");
         }
-        if manifest.contests.iter().map(|contest| contest.candidates.len().min(MAX_MARKS + 1)).sum::<usize>()
-            > MAX_MARKS
-        {
-            return wrong("more than 512 candidates");
+        if manifest.contests.iter().map(|contest| contest.size().min(MAX_MARKS + 1)).sum::<usize>() > MAX_MARKS {
+            return wrong("more than 512 candidates, each counted once for each rank");
         }
         let key = public_key(&manifest.key, policy, engine)?;
         for (contest, one) in manifest.contests.iter().enumerate() {
@@ -93,8 +93,10 @@ impl Election {
         let trustees = manifest.trustees.as_ref().map(of_trustees).transpose()?;
         let signing = signing.transpose()?.unwrap_or_default();
         let sets = manifest.contests.iter().map(|contest| contest.set(&key)).collect::<Result<_, _>>()?;
+        let sums = manifest.contests.iter().map(Contest::sums).collect();
         let id = manifest.id();
-        Ok(Election(Arc::new(Parts { manifest, id, key, organiser, board, registrar, trustees, signing, sets })))
+        let parts = Parts { manifest, id, key, organiser, board, registrar, trustees, signing, sets, sums };
+        Ok(Election(Arc::new(parts)))
     }
 
     /// The manifest.
@@ -161,6 +163,11 @@ impl Election {
         &self.0.sets[contest]
     }
 
+    /// What a contest's proofs of sums are about, in the order of a ballot.
+    pub(crate) fn sums(&self, contest: usize) -> &[Sums] {
+        &self.0.sums[contest]
+    }
+
     /// What all proofs on ballots are for.
     pub(crate) fn ballot_context(&self) -> Vec<u8> {
         format!("{BALLOT}{}", self.id()).into_bytes()
@@ -178,10 +185,10 @@ impl Election {
         Form::Short { bits: self.key().short_bits() }
     }
 
-    /// The form of the proof of a contest's sum: its opening may be longer by as many bits as the
-    /// number of summed marks less 1 has, a mark counted as often as it is in the sum.
-    pub(crate) fn sum_form(&self, contest: &Contest) -> Form {
-        let more = usize::BITS - (contest.summed(0).len() - 1).leading_zeros();
+    /// The form of proofs of sums: an opening may be longer by as many bits as the number of summed
+    /// marks less 1 has, a mark counted as often as it is in the sum.
+    pub(crate) fn sum_form(&self, sums: &Sums) -> Form {
+        let more = usize::BITS - (sums.factors() - 1).leading_zeros();
         Form::Short { bits: self.key().short_bits() + more }
     }
 
@@ -207,7 +214,7 @@ impl Election {
             if selection.marks.iter().any(|mark| mark.proof.0.len() != width) {
                 return wrong("a proof has not the length that it must have");
             }
-            if selection.sum.as_ref().map(|sum| sum.0.len()) != self.sum_bytes(one) {
+            if selection.sum.as_ref().map(|sum| sum.0.len()) != self.sum_bytes(contest) {
                 return wrong("the proof of the sum is missing, too many, or of another length");
             }
         }
@@ -245,13 +252,19 @@ impl Election {
         if fits { Ok(()) } else { Err(ErrorKind::Shape { problem: "not a number of its length for every mark" }) }
     }
 
-    /// Bytes of the proof of a contest's sum, if it asks for one.
-    fn sum_bytes(&self, contest: &Contest) -> Option<usize> {
-        let (key, form) = (self.key(), self.sum_form(contest));
-        contest.limit().map(|limit| match limit {
+    /// Bytes of a proof of one of these sums.
+    pub(crate) fn sum_width(&self, sums: &Sums) -> usize {
+        let (key, form) = (self.key(), self.sum_form(sums));
+        match sums.limit {
             Limit::Exactly(_) => residue::Proofs::row_bytes(key, form),
             Limit::AtMost(k) => membership::Proofs::row_bytes(key, form, k as usize + 1),
-        })
+        }
+    }
+
+    /// Bytes of a ballot's proofs of a contest's sums, if it asks for any.
+    fn sum_bytes(&self, contest: usize) -> Option<usize> {
+        let widths = self.sums(contest).iter().map(|sums| sums.groups.len() * self.sum_width(sums));
+        widths.reduce(|all, more| all + more)
     }
 }
 

@@ -45,7 +45,7 @@ pub use board::{Board, Head, Receipt};
 pub use body::*;
 pub use canonical::{Bytes, Hash, MAX_LINE};
 pub use code::{CodeError, CodeKind};
-pub use contest::{Contest, DIGIT_BITS, Detail, Limit, MAX_CANDIDATES, MAX_CONTESTS, MAX_MARKS, Method};
+pub use contest::{Contest, DIGIT_BITS, Detail, Limit, MAX_CANDIDATES, MAX_CONTESTS, MAX_MARKS, MAX_POINTS, Method};
 pub use decryption::Decryption;
 pub use election::Election;
 pub use entry::{Entry, NO_LINE, Notice, line_hash};

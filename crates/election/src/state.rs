@@ -408,11 +408,7 @@ impl State {
                 }
                 let contests = self.election.contests();
                 let fits = result.contests.len() == contests.len()
-                    && result
-                        .contests
-                        .iter()
-                        .zip(contests)
-                        .all(|(votes, contest)| votes.len() == contest.candidates.len());
+                    && result.contests.iter().zip(contests).all(|(votes, contest)| votes.len() == contest.results());
                 if fits {
                     Ok(())
                 } else {
@@ -458,6 +454,9 @@ impl State {
             weights += one.weight;
             if weights >= ALL_WEIGHTS {
                 return wrong("all weights together reach 2^48");
+            }
+            if self.election.contests().iter().any(|contest| weights > contest.most_weight()) {
+                return wrong("all weights together, times the points of a first rank, reach 2^53");
             }
             if signature::PublicKey::new("a voter's", &one.key).is_err() {
                 return wrong("the key is no Ed25519 public key");

@@ -2,7 +2,7 @@
 
 use crate::body::{Ballot, Challenge, Mark};
 use crate::canonical::to_text;
-use crate::contest::{Contest, Limit};
+use crate::contest::{Contest, Limit, Sums};
 use crate::election::Election;
 use crate::error::{ErrorKind, Place};
 use hearith_paillier::encoding::encode_signed;
@@ -88,27 +88,34 @@ fn check_ranges(election: &Election, ballot: &Ballot) -> Result<(), ErrorKind> {
                 return Err(ErrorKind::OutOfRange { place: Place { contest, mark: Some(mark) } });
             }
         }
-        let Some((limit, sum)) = one.limit().zip(selection.sum.as_ref()) else { continue };
-        let form = election.sum_form(one);
-        let good = match limit {
-            Limit::Exactly(_) => residue::Proofs::from_be_bytes(key, form, &sum.0).is_ok(),
-            Limit::AtMost(k) => membership::Proofs::from_be_bytes(key, form, k as usize + 1, &sum.0).is_ok(),
-        };
-        if !good {
-            return Err(ErrorKind::OutOfRange { place: Place { contest, mark: None } });
+        let mut rest = selection.sum.as_ref().map_or(&[][..], |sum| &sum.0);
+        for sums in election.sums(contest) {
+            let form = election.sum_form(sums);
+            let (proofs, others) = rest.split_at(sums.groups.len() * election.sum_width(sums));
+            let good = match sums.limit {
+                Limit::Exactly(_) => residue::Proofs::from_be_bytes(key, form, proofs).is_ok(),
+                Limit::AtMost(k) => membership::Proofs::from_be_bytes(key, form, k as usize + 1, proofs).is_ok(),
+            };
+            if !good {
+                return Err(ErrorKind::OutOfRange { place: Place { contest, mark: None } });
+            }
+            rest = others;
         }
     }
     Ok(())
 }
 
-/// What verifying all marks, and all sums, of a contest came to.
-type Found = [Result<(), hearith_proofs::Error>; 2];
+/// What verifying all marks, and then all sums of each kind, of a contest came to.
+type Found = Vec<Result<(), hearith_proofs::Error>>;
 
 /// One contest of ballots whose shape is right.
 struct Part<'a> {
     election: &'a Election,
     number: usize,
     contest: &'a Contest,
+    /// What proofs of sums there are, with the first one's number among the contest's and the place
+    /// of its first byte.
+    sums: Vec<(&'a Sums, usize, usize)>,
     ballots: Vec<&'a Ballot>,
 }
 
@@ -122,30 +129,44 @@ impl<'a> Part<'a> {
     ) -> (Vec<usize>, Self) {
         let sound: Vec<usize> = (0..ballots.len()).filter(|&ballot| verdicts[ballot].is_ok()).collect();
         let those = sound.iter().map(|&ballot| ballots[ballot]).collect();
-        (sound, Part { election, number, contest: &election.contests()[number], ballots: those })
+        let (mut first, mut byte) = (0, 0);
+        let placed = |sums: &'a Sums| {
+            let placed = (sums, first, byte);
+            first += sums.groups.len();
+            byte += sums.groups.len() * election.sum_width(sums);
+            placed
+        };
+        let sums = election.sums(number).iter().map(placed).collect();
+        (sound, Part { election, number, contest: &election.contests()[number], sums, ballots: those })
     }
 
     /// Verifies every proof.
     fn verify(&self) -> Found {
         let (ballots, marks) = (self.ballots.len(), self.contest.marks());
         if ballots == 0 {
-            return [Ok(()), Ok(())];
+            return vec![Ok(()); 1 + self.sums.len()];
         }
-        [self.verify_marks(0..ballots * marks), self.verify_sums(0..ballots)]
+        let of_sums = (0..self.sums.len()).map(|kind| self.verify_sums(kind, self.sum_rows(kind)));
+        [self.verify_marks(0..ballots * marks)].into_iter().chain(of_sums).collect()
+    }
+
+    /// The rows of all ballots' proofs of one kind of sums.
+    fn sum_rows(&self, kind: usize) -> Range<usize> {
+        0..self.ballots.len() * self.sums[kind].0.groups.len()
     }
 
     /// Ballots at fault, with what is wrong; `found` is what [`Part::verify`] said, if it did.
     fn at_fault(&self, found: Option<Found>) -> Vec<(usize, ErrorKind)> {
-        let [of_marks, of_sums] = found.map_or([None, None], |found| found.map(Some));
+        let mut found = found.into_iter().flatten();
         let marks = self.contest.marks();
         let mut faults: Vec<(usize, ErrorKind)> =
-            failing(0..self.ballots.len() * marks, of_marks, &|rows| self.verify_marks(rows))
+            failing(0..self.ballots.len() * marks, found.next(), &|rows| self.verify_marks(rows))
                 .into_iter()
                 .map(|(row, error)| (row / marks, self.fault(Some(row % marks), error)))
                 .collect();
-        if self.contest.limit().is_some() {
-            let sums = failing(0..self.ballots.len(), of_sums, &|rows| self.verify_sums(rows));
-            faults.extend(sums.into_iter().map(|(row, error)| (row, self.fault(None, error))));
+        for (kind, (sums, ..)) in self.sums.iter().enumerate() {
+            let failed = failing(self.sum_rows(kind), found.next(), &|rows| self.verify_sums(kind, rows));
+            faults.extend(failed.into_iter().map(|(row, error)| (row / sums.groups.len(), self.fault(None, error))));
         }
         faults
     }
@@ -170,16 +191,11 @@ impl<'a> Part<'a> {
         (self.ballots[row / self.contest.marks()], row % self.contest.marks())
     }
 
-    /// The contexts of rows, each a voter, this contest, and the place in it.
-    fn contexts<'b, T: serde::Serialize>(&self, rows: impl Iterator<Item = (&'b str, T)>) -> Contexts {
-        let names = rows.map(|(voter, place)| to_text(&(voter, self.number, place)));
-        Contexts::new(&self.election.ballot_context(), names)
-    }
-
     fn verify_marks(&self, rows: Range<usize>) -> Result<(), hearith_proofs::Error> {
         let all: Vec<_> = rows.map(|row| self.mark(row)).collect();
         let marks: Vec<&Mark> = all.iter().map(|&(ballot, mark)| &ballot.contests[self.number].marks[mark]).collect();
-        let contexts = self.contexts(all.iter().map(|&(ballot, mark)| (&*ballot.voter, mark)));
+        let names = all.iter().map(|&(ballot, mark)| to_text(&(&ballot.voter, self.number, mark)));
+        let contexts = Contexts::new(&self.election.ballot_context(), names);
         let ciphertexts = self.ciphertexts(&marks)?;
         let proofs: Vec<&[u8]> = marks.iter().map(|mark| &mark.proof.0[..]).collect();
         let set = self.election.set(self.number);
@@ -188,27 +204,34 @@ impl<'a> Part<'a> {
         membership::verify(self.key(), &contexts, set, &ciphertexts, &proofs)
     }
 
-    fn verify_sums(&self, rows: Range<usize>) -> Result<(), hearith_proofs::Error> {
-        let Some(limit) = self.contest.limit() else { return Ok(()) };
-        let (key, form, marks) = (self.key(), self.election.sum_form(self.contest), self.contest.marks() as u32);
-        let ballots = &self.ballots[rows];
-        let selections = || ballots.iter().map(|ballot| &ballot.contests[self.number]);
-        let contexts = self.contexts(ballots.iter().map(|ballot| (&*ballot.voter, "sum")));
-        let ciphertexts = self.ciphertexts(&selections().flat_map(|selection| &selection.marks).collect::<Vec<_>>())?;
-        let groups: Vec<Vec<u32>> =
-            (0..ballots.len() as u32).map(|ballot| self.contest.summed(ballot * marks)).collect();
-        let proofs: Vec<&[u8]> =
-            selections().filter_map(|selection| selection.sum.as_ref().map(|sum| &sum.0[..])).collect();
-        let proofs = proofs.concat();
-        match limit {
+    /// Some of the sums of one kind: a row for each sum of a ballot, ballot by ballot.
+    fn verify_sums(&self, kind: usize, rows: Range<usize>) -> Result<(), hearith_proofs::Error> {
+        let (sums, first, byte) = self.sums[kind];
+        let (key, form, each) = (self.key(), self.election.sum_form(sums), sums.groups.len());
+        let (ballots, width) = (rows.start / each..rows.end.div_ceil(each), self.election.sum_width(sums));
+        let selection = |ballot: usize| &self.ballots[ballot].contests[self.number];
+        let marks: Vec<&Mark> = ballots.clone().flat_map(|ballot| &selection(ballot).marks).collect();
+        let ciphertexts = self.ciphertexts(&marks)?;
+        let all = sums.groups_of(0..ballots.len(), self.contest.marks());
+        let groups = &all[rows.start - ballots.start * each..][..rows.len()];
+        let names = rows
+            .clone()
+            .map(|row| self.contest.sum_context(&self.ballots[row / each].voter, self.number, first + row % each));
+        let contexts = Contexts::new(&self.election.ballot_context(), names);
+        let proof = |row: usize| {
+            let proofs = selection(row / each).sum.as_ref().map_or(&[][..], |sum| &sum.0);
+            &proofs[byte + row % each * width..][..width]
+        };
+        let proofs = rows.map(proof).collect::<Vec<_>>().concat();
+        match sums.limit {
             Limit::Exactly(k) => {
                 let proofs = residue::Proofs::from_be_bytes(key, form, &proofs)?;
-                let totals = encode_signed(key, &vec![i128::from(k); ballots.len()])?;
-                totals::verify_exactly(key, &contexts, &ciphertexts, &groups, &totals, &proofs)
+                let totals = encode_signed(key, &vec![i128::from(k); groups.len()])?;
+                totals::verify_exactly(key, &contexts, &ciphertexts, groups, &totals, &proofs)
             }
             Limit::AtMost(k) => {
                 let proofs = membership::Proofs::from_be_bytes(key, form, k as usize + 1, &proofs)?;
-                totals::verify_at_most(key, &contexts, &ciphertexts, &groups, k, &proofs)
+                totals::verify_at_most(key, &contexts, &ciphertexts, groups, k, &proofs)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::body::{Ballot, Challenge, Mark, Opened, Selection};
 use crate::canonical::{Bytes, to_text};
-use crate::contest::{Contest, Limit};
+use crate::contest::{Contest, Limit, Sums};
 use crate::election::Election;
 use crate::error::ErrorKind;
 use hearith_paillier::encoding::encode_signed;
@@ -125,7 +125,7 @@ impl Election {
         let (numbers, width) = (ciphertexts.to_be_bytes(), key.ciphertext_bytes());
         let (proofs, proof_width) =
             (proofs.to_be_bytes(), membership::Proofs::row_bytes(key, self.mark_form(), contest.values()));
-        let sums = self.prove_sums(number, contest, votes, &ciphertexts, &openings)?;
+        let sums = self.prove_sums(number, votes, &ciphertexts, &openings)?;
         let mark = |row: usize| Mark {
             ciphertext: Bytes(numbers[row * width..][..width].to_vec()),
             proof: Bytes(proofs[row * proof_width..][..proof_width].to_vec()),
@@ -139,31 +139,51 @@ impl Election {
         sums.into_iter().enumerate().map(one).collect()
     }
 
-    /// The proof of each ballot's sum, where the contest asks for one.
+    /// Each ballot's proofs of sums, one after another, where the contest asks for any.
     fn prove_sums(
         &self,
         number: usize,
-        contest: &Contest,
         votes: &[Vote],
         ciphertexts: &Ciphertexts,
         openings: &ShortOpenings,
     ) -> Result<Vec<Option<Bytes>>, ErrorKind> {
-        let Some(limit) = contest.limit() else { return Ok(vec![None; votes.len()]) };
-        let (key, marks) = (self.key(), contest.marks() as u32);
-        let groups: Vec<Vec<u32>> = (0..votes.len() as u32).map(|row| contest.summed(row * marks)).collect();
-        let contexts =
-            Contexts::new(&self.ballot_context(), votes.iter().map(|(voter, _)| to_text(&(voter, number, "sum"))));
-        let bytes = match limit {
+        let mut proofs: Vec<Option<Bytes>> = vec![None; votes.len()];
+        let mut first = 0;
+        for sums in self.sums(number) {
+            let bytes = self.prove_alike(number, first, sums, votes, (ciphertexts, openings))?;
+            let of_ballots = bytes.chunks_exact(bytes.len() / votes.len().max(1));
+            for (proofs, more) in proofs.iter_mut().zip(of_ballots) {
+                proofs.get_or_insert_with(|| Bytes(Vec::new())).0.extend(more);
+            }
+            first += sums.groups.len();
+        }
+        Ok(proofs)
+    }
+
+    /// The proofs of sums that differ in their marks alone, ballot by ballot; the first of them has
+    /// a number among the contest's.
+    fn prove_alike(
+        &self,
+        number: usize,
+        first: usize,
+        sums: &Sums,
+        votes: &[Vote],
+        (ciphertexts, openings): (&Ciphertexts, &ShortOpenings),
+    ) -> Result<Vec<u8>, ErrorKind> {
+        let (key, contest, each) = (self.key(), &self.contests()[number], sums.groups.len());
+        let groups = sums.groups_of(0..votes.len(), contest.marks());
+        let place = |row: usize| contest.sum_context(&votes[row / each].0, number, first + row % each);
+        let contexts = Contexts::new(&self.ballot_context(), (0..groups.len()).map(place));
+        Ok(match sums.limit {
             Limit::Exactly(k) => {
-                let totals = encode_signed(key, &vec![i128::from(k); votes.len()])?;
+                let totals = encode_signed(key, &vec![i128::from(k); groups.len()])?;
                 totals::prove_exactly(key, &contexts, ciphertexts, openings, &groups, &totals)?.to_be_bytes()
             }
             Limit::AtMost(k) => {
-                let sums: Zeroizing<Vec<usize>> =
-                    Zeroizing::new(votes.iter().map(|(_, values)| contest.sum(&values[number])).collect());
-                totals::prove_at_most(key, &contexts, ciphertexts, openings, &groups, k, &sums)?.to_be_bytes()
+                let mut held = Zeroizing::new(Vec::with_capacity(groups.len()));
+                votes.iter().for_each(|(_, values)| held.extend_from_slice(&sums.of(&values[number])));
+                totals::prove_at_most(key, &contexts, ciphertexts, openings, &groups, k, &held)?.to_be_bytes()
             }
-        };
-        Ok(bytes.chunks_exact(bytes.len() / votes.len().max(1)).map(|sum| Some(Bytes(sum.to_vec()))).collect())
+        })
     }
 }

@@ -14,6 +14,7 @@ from honest import (
     Entry,
     head_of,
     held_by_one,
+    held_by_ranks,
     held_by_terms,
     held_by_trustees,
     lines_of,
@@ -69,6 +70,11 @@ def one_holder() -> Election:
 @cache
 def terms() -> Election:
     return held_by_terms()
+
+
+@cache
+def ranks() -> Election:
+    return held_by_ranks()
 
 
 # Where entries are in the record of trustees.

@@ -141,34 +141,54 @@ class Election:
         negated: bool = False,
         lies: bool = False,
         weighed: bool = True,
+        instead: dict[tuple[int, int], int] | None = None,
+        numbered: bool = True,
     ) -> tuple[Body, list[Body]]:
         key, contest = self.maker.key, self.read.contests[at]
-        numbers, marks, openings, product, exponents = contest.numbers, [], [], 1, 0
+        numbers, marks, openings = contest.numbers, [], []
+        made: list[tuple[int, int]] = []
         for place, value in enumerate(held):
             exponent = draw_opening(key)
             # A lie is a number that the set has not, and a proof that it were the first.
             number, chosen = (2 if lies and place == 0 else numbers[value]), 0 if lies and place == 0 else value
+            number = (instead or {}).get((at, place), number)
             c = (1 + number * key.n) * key.power_of_base(exponent) % key.square
             c = -c % key.square if negated else c
             context = self.read.context(voter, at, place)
             proof = membership(key, context, key.short_bits, numbers, c, exponent, chosen, sign)
             marks.append({"ciphertext": encode(key.wide(c)), "proof": encode(proof)})
             openings.append({"exponent": encode(exponent.to_bytes((key.short_bits + 7) // 8, "big")), "value": value})
-            times = contest.summed.count(place) if weighed else 1
-            product, exponents = product * pow(c, times, key.square) % key.square, exponents + times * exponent
-        return {"marks": marks, "sum": self.sum_proof(voter, at, held, product, exponents, sign)}, openings
+            made.append((c, exponent))
+        proofs = [
+            self.sum_proof(voter, at, number, held, made, sign, weighed, numbered)
+            for number in range(len(contest.sums))
+        ]
+        return {"marks": marks, "sum": encode(b"".join(proofs)) if proofs else None}, openings
 
-    def sum_proof(self, voter: str, at: int, held: list[int], product: int, exponent: int, sign: int) -> str | None:
-        key, contest = self.maker.key, self.read.contests[at]
-        context, bits = self.read.context(voter, at, "sum"), self.read.sum_bits(contest)
-        if contest.method == "exactly":
-            u = product * (1 - contest.limit * key.n) % key.square
-            return encode(residue(key, context, bits, u, exponent, sign))
-        if contest.method == "at_most":
-            numbers = list(range(contest.limit + 1))
-            chosen = min(sum(held[mark] for mark in contest.summed), contest.limit)
-            return encode(membership(key, context, bits, numbers, product, exponent, chosen, sign))
-        return None
+    def sum_proof(
+        self,
+        voter: str,
+        at: int,
+        number: int,
+        held: list[int],
+        made: list[tuple[int, int]],
+        sign: int,
+        weighed: bool,
+        numbered: bool,
+    ) -> bytes:
+        """The proof of a contest's sum, by the ciphertexts and openings of its marks; not weighed,
+        every mark counts once, and not numbered, it is for the first sum of the contest.
+        """
+        key, one = self.maker.key, self.read.contests[at].sums[number]
+        context, bits = self.read.sum_context(voter, at, number if numbered else 0), self.read.sum_bits(one)
+        product, exponent = 1, 0
+        for mark in one.marks if weighed else sorted(set(one.marks)):
+            product, exponent = product * made[mark][0] % key.square, exponent + made[mark][1]
+        if one.exactly:
+            u = product * (1 - one.limit * key.n) % key.square
+            return residue(key, context, bits, u, exponent, sign)
+        chosen = min(sum(held[mark] for mark in one.marks), one.limit)
+        return membership(key, context, bits, list(range(one.limit + 1)), product, exponent, chosen, sign)
 
     def cast(self, voter: str, choices: list[list[int]], by: Signer | None = None, **how: Any) -> Entry:
         body, _ = self.ballot(voter, choices, **how)
@@ -321,4 +341,32 @@ def held_by_terms() -> Election:
     election.cast("cleo", [[0, 1, 1, 0], [1, 1, 0], [0]], by=AGAIN["cleo"])
     election.challenge("dora", [[1, 0, 1, 0], [0, 0, 1], [1]])
     election.finish([[1, 2, 1, 2], [2, 1, 2], [2, 2]])
+    return election
+
+
+#: All candidates in order, two of three, and one of two.
+RANK_CONTESTS: list[Body] = [
+    {"candidates": ["Ada", "Bo", "Cy"], "method": {"rank": {"points": [3, 2, 1]}}, "title": "Chair"},
+    {"candidates": ["Mon", "Tue", "Wed"], "method": {"rank": {"points": [5, 2]}}, "title": "Day"},
+    {"candidates": ["red", "blue"], "method": {"rank": {"points": [1]}}, "title": "Colour"},
+]
+
+
+def order(candidates: int, *ranks: int) -> list[int]:
+    """Marks, rank by rank, of candidates in this order."""
+    return [int(one == ranked) for ranked in ranks for one in range(candidates)]
+
+
+def held_by_ranks() -> Election:
+    """Candidates in order; cleo challenges a ballot first, dora stays at home."""
+    maker = Maker({P: 1, Q: 1})
+    election = Election(maker, None, RANK_CONTESTS, revoting=False)
+    election.begin()
+    election.cast("anna", [order(3, 0, 1, 2), order(3, 2, 0), order(2, 0)])
+    election.cast("bert", [order(3, 2, 0, 1), order(3, 0, 1), order(2, 1)])
+    election.challenge("cleo", [order(3, 1, 0, 2), order(3, 1, 2), order(2, 0)])
+    election.cast("cleo", [order(3, 1, 2, 0), order(3, 2, 1), order(2, 1)])
+    # Points, and how often each stands at the first rank, the second and the third.
+    chair = [8, 7, 9, 1, 1, 2, 2, 1, 1, 1, 2, 1]
+    election.finish([chair, [12, 6, 10, 2, 0, 2, 1, 3, 0], [1, 3, 1, 3]])
     return election

@@ -15,6 +15,7 @@ from keys import dealer, keys
 from lines import chain, heads
 from names import names
 from proofs import proofs
+from ranked import ranked
 from rules import rules
 from signatures import signatures
 from terms import blanks, dates, descriptions, lists
@@ -22,7 +23,7 @@ from totals import openings, shares, tallies
 
 FAMILIES: list[Callable[[], Cases]] = [
     chain, heads, encodings, names, keys, dealer, signatures, rules, proofs, tallies, shares, openings,
-    dates, lists, descriptions, blanks,
+    dates, lists, descriptions, blanks, ranked,
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cases import FIRST_FILE, HEADS, Case, files_of, one_holder, terms, text_of, trustees
+from cases import FIRST_FILE, HEADS, Case, files_of, one_holder, ranks, terms, text_of, trustees
 from honest import Entry, head_of, lines_of
 from making import decode, encode, verifier
 
@@ -183,7 +183,7 @@ HOURS = ["2026-11-19T12:00:00Z", "2026-11-21T12:00:00Z", "2026-11-22T20:30:00Z",
 
 
 def mutation(rng: Random) -> dict[str, bytes]:
-    entries = list(rng.choice([trustees, trustees, one_holder, terms, terms])().entries)
+    entries = list(rng.choice([trustees, trustees, one_holder, terms, terms, ranks])().entries)
     if rng.random() < 0.15:
         files = files_of(lines_of(entries))
         spoil_bytes(files, rng)

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { shownCode } from "../protocol/checked.ts";
-import { blankOf, type Contest } from "../protocol/contest.ts";
+import { atRanks, blankOf, type Contest, mostOf } from "../protocol/contest.ts";
 import type { Verdict } from "../protocol/verify.ts";
 import { RECORD } from "./api.ts";
 import { elected } from "./elected.ts";
@@ -45,6 +45,9 @@ export function Result(_: { rest: string }) {
           />
         ))}
       {result && <p class="help">{texts.result.rules}</p>}
+      {result && verified.election?.contests.some(({ method }) => method.kind === "rank") && (
+        <p class="help">{texts.result.rankRules}</p>
+      )}
       {result && (
         <p class="keep">
           <button
@@ -166,11 +169,12 @@ function Winners({ contest, votes }: { contest: Contest; votes: readonly number[
   );
 }
 
-/** Votes of a contest as bars: text says all that they show. */
+/** Votes of a contest, or points, as bars: text says all that they show. */
 function Plot(props: { contest: Contest; votes: readonly number[]; weight: number }) {
   const { texts, language } = useShared();
   const { contest, votes, weight } = props;
-  const most = Math.max(...votes, 1);
+  const ranked = contest.method.kind === "rank";
+  const most = Math.max(...votes.slice(0, contest.candidates.length), 1);
   return (
     <section class="card">
       <h3>
@@ -186,14 +190,21 @@ function Plot(props: { contest: Contest; votes: readonly number[]; weight: numbe
                 <th scope="row">
                   <bdi>{candidate}</bdi>
                   {at === blankOf(contest) && ` (${texts.result.blank})`}
+                  {ranked && (
+                    <span class="help at-ranks">
+                      {atRanks(contest, votes, at)
+                        .map((count, rank) => texts.result.rank(rank + 1, count))
+                        .join("; ")}
+                    </span>
+                  )}
                 </th>
                 <td class="bar">
                   <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
                     <rect class={count === most ? "first" : ""} width={(100 * count) / most} height="8" />
                   </svg>
                 </td>
-                <td>{texts.result.votes(count)}</td>
-                <td>{percent(count, weight, language)}</td>
+                <td>{ranked ? texts.result.points(count) : texts.result.votes(count)}</td>
+                <td>{percent(count, mostOf(contest, weight), language)}</td>
               </tr>
             );
           })}

@@ -249,6 +249,14 @@ function ContestForm(props: {
           />
         </div>
       )}
+      {one.method === "rank" && (
+        <Text
+          label={words.points}
+          help={words.pointsHelp}
+          value={one.points}
+          onValue={(points) => onChange({ points })}
+        />
+      )}
       {takesBlank(one) && (
         <Flag
           label={words.blank}

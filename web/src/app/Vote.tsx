@@ -4,6 +4,7 @@
  */
 
 import * as base64 from "hearith/base64.ts";
+import { Fragment } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { canonical } from "../protocol/canonical.ts";
 import { shownCode, typedCode } from "../protocol/checked.ts";
@@ -374,7 +375,9 @@ function Choose(props: {
     const at = wrong.findIndex((one) => one !== undefined);
     if (at < 0) return props.onDone();
     setAsked(true);
-    form.current?.querySelector<HTMLInputElement>(`input[name="contest-${at}"]`)?.focus();
+    // Of ranks the first one that has nobody, or somebody who has another.
+    const field = (more = "") => form.current?.querySelector<HTMLElement>(`[name="contest-${at}"]${more}`);
+    (field("[data-open]") ?? field())?.focus();
   };
   return (
     <form
@@ -384,17 +387,20 @@ function Choose(props: {
         submit();
       }}
     >
-      {contests.map((contest, at) => (
-        <Question
-          key={contest.title}
-          contest={contest}
-          order={props.orders[at] ?? []}
-          name={`contest-${at}`}
-          chosen={choices[at] ?? new Set()}
-          missing={asked || (choices[at]?.size ?? 0) > limits(contest).most ? wrong[at] : undefined}
-          onChosen={(chosen) => onChoices(choices.map((one, other) => (other === at ? chosen : one)))}
-        />
-      ))}
+      {contests.map((contest, at) => {
+        const Part = contest.method.kind === "rank" ? Ranking : Question;
+        return (
+          <Part
+            key={contest.title}
+            contest={contest}
+            order={props.orders[at] ?? []}
+            name={`contest-${at}`}
+            chosen={choices[at] ?? new Set()}
+            missing={asked || (choices[at]?.size ?? 0) > limits(contest).most ? wrong[at] : undefined}
+            onChosen={(chosen) => onChoices(choices.map((one, other) => (other === at ? chosen : one)))}
+          />
+        );
+      })}
       <button type="submit" aria-disabled={props.busy}>
         {props.busy ? texts.vote.encrypting : texts.vote.encrypt}
       </button>
@@ -407,20 +413,103 @@ function missing(contest: Contest, chosen: ReadonlySet<number>, texts: Texts): s
   const { least, most } = limits(contest);
   const count = chosen.size;
   if (fits(contest, chosen)) return undefined;
+  if (contest.method.kind === "rank") return texts.vote.missingRanks(least - count);
   if (count > most) return texts.vote.tooMany(count - most);
   if (count < least) return least === 1 ? texts.vote.missingOne : texts.vote.missing(least - count);
   return undefined;
 }
 
-function Question(props: {
+interface Asked {
   contest: Contest;
   /** The candidates in the order in which they are shown. */
   order: readonly number[];
   name: string;
+  /** Who is chosen; if they are ranked, the first of the set at the first rank. */
   chosen: ReadonlySet<number>;
   missing: string | undefined;
   onChosen: (chosen: ReadonlySet<number>) => void;
-}) {
+}
+
+/** A menu for each rank. None of them changes another: arrow keys pass by candidates who are elsewhere. */
+function Ranking(props: Asked) {
+  const { texts } = useShared();
+  const { contest, name, order, onChosen } = props;
+  const id = useId();
+  const { method } = contest;
+  const points = method.kind === "rank" ? method.points : [];
+  const [ranks, setRanks] = useState<readonly (number | undefined)[]>(() => {
+    const known = [...props.chosen];
+    return points.map((_, rank) => known[rank]);
+  });
+  const put = (rank: number, candidate: number | undefined) => {
+    const changed = ranks.map((one, other) => (other === rank ? candidate : one));
+    setRanks(changed);
+    // What is no order has fewer candidates than ranks: the ranks themselves are kept here.
+    onChosen(new Set(changed.filter((one) => one !== undefined)));
+  };
+  const isOpen = (rank: number) => ranks[rank] === undefined || ranks.indexOf(ranks[rank]) < rank;
+  const doubled = ranks.find((one, rank) => one !== undefined && isOpen(rank));
+  const full = ranks.every((one) => one !== undefined);
+  const wrong =
+    doubled !== undefined && (full || props.missing !== undefined)
+      ? texts.vote.doubled(contest.candidates[doubled] ?? "")
+      : props.missing;
+  const described = order.filter((at) => Object.keys(contest.details?.[at] ?? {}).length > 0);
+  return (
+    <fieldset class="card" aria-describedby={`${id}-rule ${id}-missing`}>
+      <legend>
+        <bdi>{contest.title}</bdi>
+      </legend>
+      <About text={contest.about} />
+      <p class="help" id={`${id}-rule`}>
+        {texts.vote.ranks(points.length, contest.candidates.length)}
+      </p>
+      {described.map((at) => (
+        <div key={at}>
+          <bdi>{contest.candidates[at]}</bdi>
+          <About text={contest.details?.[at]?.about} link={contest.details?.[at]?.link} />
+        </div>
+      ))}
+      <ol class="ranking">
+        {points.map((worth, rank) => (
+          <li key={worth}>
+            <label for={`${id}-${rank}`}>{texts.vote.rank(rank + 1, worth)}</label>
+            <select
+              id={`${id}-${rank}`}
+              name={name}
+              data-open={isOpen(rank) ? "" : undefined}
+              value={ranks[rank] === undefined ? "" : `${ranks[rank]}`}
+              onChange={({ currentTarget: { value } }) => put(rank, value === "" ? undefined : Number(value))}
+            >
+              <option value="">{texts.vote.noRank}</option>
+              {order.map((at) => (
+                <option key={at} value={`${at}`} dir="auto">
+                  {contest.candidates[at]}
+                </option>
+              ))}
+            </select>
+          </li>
+        ))}
+      </ol>
+      <p>
+        <output>
+          {texts.vote.order}{" "}
+          {ranks.map((candidate, rank) => (
+            <Fragment key={points[rank]}>
+              {rank > 0 && ", "}
+              {rank + 1}. {candidate === undefined ? "–" : <bdi>{contest.candidates[candidate]}</bdi>}
+            </Fragment>
+          ))}
+        </output>
+      </p>
+      <div id={`${id}-missing`}>
+        <Alert>{wrong}</Alert>
+      </div>
+    </fieldset>
+  );
+}
+
+function Question(props: Asked) {
   const { texts } = useShared();
   const { contest, name, chosen, onChosen } = props;
   const id = useId();
@@ -523,7 +612,9 @@ function Decide(props: {
         <h3>{texts.vote.yours}</h3>
         <Chosen
           contests={props.contests}
-          chosen={props.choices.map((chosen) => [...chosen].sort((a, b) => a - b))}
+          chosen={props.choices.map((chosen, at) =>
+            props.contests[at]?.method.kind === "rank" ? [...chosen] : [...chosen].sort((a, b) => a - b),
+          )}
         />
         <button type="button" class="second" aria-disabled={props.busy} onClick={props.onBack}>
           {texts.vote.back}

@@ -4,7 +4,7 @@ import type { Json } from "../protocol/canonical.ts";
 import { type Contest, type Detail, readContest } from "../protocol/contest.ts";
 import * as read from "../protocol/readers.ts";
 
-export const METHODS = ["plurality", "exactly", "at_most", "approval", "yes_no"] as const;
+export const METHODS = ["plurality", "exactly", "at_most", "approval", "yes_no", "rank"] as const;
 
 /** A contest being typed. */
 export interface Question {
@@ -15,6 +15,8 @@ export interface Question {
   readonly candidates: string;
   readonly method: (typeof METHODS)[number];
   readonly choose: number;
+  /** What ranks are worth, between commas; empty if all candidates are ranked, the last for one point. */
+  readonly points: string;
   /** What the blank vote is called; empty if there is none. */
   readonly blank: string;
   readonly shuffled: boolean;
@@ -42,6 +44,7 @@ export function question(id: number): Question {
     candidates: "",
     method: "plurality",
     choose: 1,
+    points: "",
     blank: "",
     shuffled: false,
   };
@@ -61,7 +64,19 @@ export const EMPTY: Draft = {
 
 /** Methods with a blank vote: of the others one can choose nothing, or the two candidates say it. */
 export function takesBlank({ method }: Pick<Question, "method">): boolean {
-  return method !== "approval" && method !== "yes_no";
+  return method !== "approval" && method !== "yes_no" && method !== "rank";
+}
+
+/** What ranks are worth. What is no number stays as it is, for the reader to refuse. */
+function worth(points: string, candidates: number): Json[] {
+  const parts = points.split(/[\s,;]+/).filter((part) => part !== "");
+  if (parts.length === 0) return Array.from({ length: candidates }, (_, rank) => candidates - rank);
+  return parts.map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : part));
+}
+
+function methodOf({ method, choose, points }: Question, candidates: number): Json {
+  if (method === "rank") return { rank: { points: worth(points, candidates) } };
+  return method === "exactly" || method === "at_most" ? { choose: { [method]: choose } } : method;
 }
 
 /** A candidate of a line. */
@@ -76,7 +91,7 @@ function candidate(line: string): { name: string; detail: Detail } {
 }
 
 function contestOf(one: Question): Json {
-  const { title, about, candidates, method, choose, shuffled } = one;
+  const { title, about, candidates, shuffled } = one;
   const lines = candidates.split("\n").map((line) => line.trim());
   const known = lines.filter((line) => line !== "").map(candidate);
   const blank = takesBlank(one) ? one.blank.trim() : "";
@@ -87,7 +102,7 @@ function contestOf(one: Question): Json {
     ...(blank === "" ? {} : { blank: true }),
     candidates: known.map(({ name }) => name),
     ...(described ? { details: known.map(({ detail }) => ({ ...detail })) } : {}),
-    method: method === "exactly" || method === "at_most" ? { choose: { [method]: choose } } : method,
+    method: methodOf(one, known.length),
     ...(shuffled ? { shuffled: true } : {}),
     title: title.trim(),
   };
@@ -148,6 +163,7 @@ function questionOf(contest: Contest, id: number): Question {
     candidates: (blank ? lines.slice(0, -1) : lines).join("\n"),
     method: method.kind,
     choose: "choose" in method ? method.choose : 1,
+    points: method.kind === "rank" ? method.points.join(", ") : "",
     blank: last,
     shuffled: shuffled ?? false,
   };

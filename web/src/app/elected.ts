@@ -11,16 +11,17 @@ export interface Elected {
   readonly open: number;
 }
 
-/** Seats of a contest: as many as a voter may choose; approval is for one. */
+/** Seats of a contest: as many as a voter may choose; approval is for one, and so are ranks. */
 export function seats(contest: Contest): number {
-  return contest.method.kind === "approval" ? 1 : limits(contest).most;
+  const { kind } = contest.method;
+  return kind === "approval" || kind === "rank" ? 1 : limits(contest).most;
 }
 
-/** Who has the most votes. Candidates without a vote are never elected, nor tied; the blank vote is no candidate. */
+/** Who has the most votes, or points. Candidates without a vote are never elected, nor tied; the blank vote is no candidate. */
 export function elected(contest: Contest, votes: readonly number[]): Elected {
   const places = seats(contest);
   const blank = blankOf(contest);
-  const all = votes.map((count, candidate) => ({ candidate, count }));
+  const all = contest.candidates.map((_, candidate) => ({ candidate, count: votes[candidate] ?? 0 }));
   const voted = all.filter(({ candidate, count }) => count > 0 && candidate !== blank);
   const ranked = [...voted].sort((a, b) => b.count - a.count);
   const last = ranked[places - 1]?.count ?? 0;

@@ -1,6 +1,6 @@
 /** A result as a table (RFC 4180), the same as `hearith election result --csv` writes. */
 
-import { blankOf } from "../protocol/contest.ts";
+import { atRanks, blankOf, mostOf } from "../protocol/contest.ts";
 import { elected } from "./elected.ts";
 import type { Verified } from "./worker.ts";
 
@@ -20,12 +20,14 @@ export function percentOf(part: number, whole: number): string {
   return `${thousandths / 10n}.${thousandths % 10n}`;
 }
 
-/** A row a candidate. */
+/** A row a candidate. Where candidates are ranked, their points, and how often they stand at each rank. */
 export function resultTable(
   verified: Pick<Verified, "election" | "turnout">,
   result: readonly (readonly number[])[],
 ): string {
-  const rows = (verified.election?.contests ?? []).flatMap((contest, at) => {
+  const contests = verified.election?.contests ?? [];
+  const ranked = contests.some(({ method }) => method.kind === "rank");
+  const rows = contests.flatMap((contest, at) => {
     const votes = result[at] ?? [];
     const found = elected(contest, votes);
     return contest.candidates.map((name, candidate) => {
@@ -37,11 +39,21 @@ export function resultTable(
           : candidate === blankOf(contest)
             ? "blank"
             : "";
-      const percent = percentOf(count, verified.turnout.weight);
-      return [plain(contest.title), plain(name), `${count}`, percent, outcome];
+      const percent = percentOf(count, mostOf(contest, verified.turnout.weight));
+      const places = atRanks(contest, votes, candidate);
+      const isRanked = contest.method.kind === "rank";
+      const given = isRanked ? places.reduce((all, one) => all + one, 0) : count;
+      const more = ranked ? [isRanked ? `${count}` : "", places.join(";")] : [];
+      return [plain(contest.title), plain(name), `${given}`, percent, outcome, ...more];
     });
   });
-  return [["contest", "candidate", "votes", "percent", "outcome"], ...rows]
-    .map((row) => `${row.map(cell).join(",")}\r\n`)
-    .join("");
+  const head = [
+    "contest",
+    "candidate",
+    "votes",
+    "percent",
+    "outcome",
+    ...(ranked ? ["points", "ranks"] : []),
+  ];
+  return [head, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }

@@ -214,12 +214,14 @@ export function Progress({
 }
 
 /** Candidates' names with commas between them. Each has the direction of its own script, and turns no other round. */
-export function Names({ of, candidates }: { of: Contest; candidates: readonly number[] }) {
+export function Names(props: { of: Contest; candidates: readonly number[]; ranked?: boolean }) {
+  const { of, candidates, ranked = false } = props;
   return (
     <>
       {candidates.map((candidate, at) => (
         <Fragment key={candidate}>
           {at > 0 && ", "}
+          {ranked && `${at + 1}. `}
           <bdi>{of.candidates[candidate]}</bdi>
         </Fragment>
       ))}
@@ -227,7 +229,7 @@ export function Names({ of, candidates }: { of: Contest; candidates: readonly nu
   );
 }
 
-/** What was chosen, contest by contest. */
+/** What was chosen, contest by contest; ranked candidates in their order. */
 export function Chosen({
   contests,
   chosen,
@@ -244,7 +246,7 @@ export function Chosen({
             <bdi>{contest.title}</bdi>
           </dt>
           <dd>
-            <Names of={contest} candidates={chosen[at] ?? []} />
+            <Names of={contest} candidates={chosen[at] ?? []} ranked={contest.method.kind === "rank"} />
             {(chosen[at] ?? []).length === 0 && texts.board.nothing}
           </dd>
         </div>

@@ -105,6 +105,16 @@ const en = {
     approval: "Choose as many as you like.",
     one: "Choose one.",
     chosen: (count: number, most: number) => `${count} of ${most} chosen`,
+    ranks: (ranks: number, all: number) =>
+      ranks === all
+        ? `Put all ${all} in order, the best first.`
+        : `Put ${ranks} of the ${all} in order, the best first.`,
+    rank: (rank: number, points: number) => `Rank ${rank} (${points === 1 ? "1 point" : `${points} points`})`,
+    noRank: "Nobody yet",
+    order: "Your order:",
+    doubled: (name: string) => `${name} has two ranks.`,
+    missingRanks: (count: number) =>
+      count === 1 ? "One rank has nobody yet." : `${count} ranks have nobody yet.`,
     missingOne: "Please choose one.",
     missing: (count: number) => `Please choose ${count} more.`,
     tooMany: (count: number) => `That is ${count} too many. Take ${count === 1 ? "one" : count} away.`,
@@ -220,7 +230,11 @@ const en = {
     nobody: "Nobody has a vote.",
     rules:
       "Percentages are of all that voted. Elected are those with the most votes, as many as a voter could choose (one where any number could be chosen). Ties, and whether more is needed, such as half of the votes, are for your rules to decide.",
+    rankRules:
+      "Where candidates are put in order, each gets the points of its rank on every ballot. Percentages are then of the points of somebody whom all put first, and one is elected.",
     votes: (count: number) => (count === 1 ? "1 vote" : `${count} votes`),
+    points: (count: number) => (count === 1 ? "1 point" : `${count} points`),
+    rank: (rank: number, count: number) => `rank ${rank}: ${count}`,
     own: "Ballots that were sent from this browser",
     fates: {
       counts: "counts",
@@ -301,7 +315,11 @@ const en = {
       approval: "as many as one likes",
       plurality: "one",
       yes_no: "yes or no",
+      rank: "put in order, with points for ranks",
     },
+    points: "Points of the ranks, the first rank first (optional)",
+    pointsHelp:
+      "Such as 3, 2, 1: each less than the one before, and as many ranks as numbers. Left empty, all candidates are ranked and the last rank is worth one point (Borda).",
     number: "How many",
     addContest: "Add a contest",
     removeContest: "Remove this contest",
@@ -500,6 +518,15 @@ const de: Texts = {
     approval: "Beliebig viele ankreuzen.",
     one: "Eine Möglichkeit wählen.",
     chosen: (count, most) => `${count} von ${most} angekreuzt`,
+    ranks: (ranks, all) =>
+      ranks === all
+        ? `Bringen Sie alle ${all} in eine Reihenfolge, am besten Gefallenes zuerst.`
+        : `Bringen Sie ${ranks} von ${all} in eine Reihenfolge, am besten Gefallenes zuerst.`,
+    rank: (rank, points) => `Rang ${rank} (${points === 1 ? "1 Punkt" : `${points} Punkte`})`,
+    noRank: "Noch niemand",
+    order: "Ihre Reihenfolge:",
+    doubled: (name) => `${name} steht auf zwei Rängen.`,
+    missingRanks: (count) => (count === 1 ? "Ein Rang ist noch leer." : `${count} Ränge sind noch leer.`),
     missingOne: "Bitte eine Möglichkeit wählen.",
     missing: (count) => `Bitte noch ${count} ankreuzen.`,
     tooMany: (count) =>
@@ -620,7 +647,11 @@ const de: Texts = {
     nobody: "Niemand hat eine Stimme.",
     rules:
       "Prozente sind von allen, die gewählt haben. Gewählt sind die mit den meisten Stimmen, so viele, wie eine Person ankreuzen durfte (eine Möglichkeit, wo es beliebig viele waren). Über Gleichstände und darüber, ob mehr nötig ist, etwa die Hälfte der Stimmen, entscheidet Ihre Satzung.",
+    rankRules:
+      "Bei Reihenfolgen bringt jeder Stimmzettel die Punkte des Rangs. Prozente sind dann von den Punkten, die jemand hätte, den alle auf Rang 1 setzen, und gewählt ist eine Möglichkeit.",
     votes: (count) => (count === 1 ? "1 Stimme" : `${count} Stimmen`),
+    points: (count) => (count === 1 ? "1 Punkt" : `${count} Punkte`),
+    rank: (rank, count) => `Rang ${rank}: ${count}`,
     own: "Stimmzettel, die von diesem Browser gesendet wurden",
     fates: {
       counts: "zählt",
@@ -701,7 +732,11 @@ const de: Texts = {
       approval: "beliebig viele",
       plurality: "eine Möglichkeit",
       yes_no: "ja oder nein",
+      rank: "Reihenfolge, mit Punkten für Ränge",
     },
+    points: "Punkte der Ränge, der erste Rang zuerst (freiwillig)",
+    pointsHelp:
+      "Etwa 3, 2, 1: jeder Rang weniger als der vor ihm, und so viele Ränge wie Zahlen. Bleibt das leer, werden alle gereiht, und der letzte Rang bringt einen Punkt (Borda).",
     number: "Wie viele",
     addContest: "Abstimmung hinzufügen",
     removeContest: "Diese Abstimmung entfernen",

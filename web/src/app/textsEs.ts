@@ -112,6 +112,16 @@ export const es: Texts = {
     approval: "Elija tantos como quiera.",
     one: "Elija uno.",
     chosen: (count, most) => `${count} de ${most} elegidos`,
+    ranks: (ranks, all) =>
+      ranks === all
+        ? `Ponga en orden las ${all} opciones, de mejor a peor.`
+        : `Ponga en orden ${ranks} de las ${all} opciones, de mejor a peor.`,
+    rank: (rank, points) => `Puesto ${rank} (${points === 1 ? "1 punto" : `${points} puntos`})`,
+    noRank: "Nadie todavía",
+    order: "Su orden:",
+    doubled: (name) => `${name} tiene dos puestos.`,
+    missingRanks: (count) =>
+      count === 1 ? "Un puesto está todavía vacío." : `${count} puestos están todavía vacíos.`,
     missingOne: "Por favor, elija uno.",
     missing: (count) => `Por favor, elija ${count} más.`,
     tooMany: (count) => (count === 1 ? "Sobra uno. Quite uno." : `Sobran ${count}. Quite ${count}.`),
@@ -225,7 +235,11 @@ export const es: Texts = {
     nobody: "Nadie tiene votos.",
     rules:
       "Los porcentajes son de todos los que votaron. Quedan elegidos los que tienen más votos, tantos como una persona podía elegir (uno donde se podía elegir cualquier número). Los empates, y si hace falta más, como la mitad de los votos, los deciden sus estatutos.",
+    rankRules:
+      "Donde se ordena, cada papeleta da los puntos del puesto. Los porcentajes son entonces de los puntos de quien todos pondrían en el primer puesto, y queda elegida una sola opción.",
     votes: (count) => (count === 1 ? "1 voto" : `${count} votos`),
+    points: (count) => (count === 1 ? "1 punto" : `${count} puntos`),
+    rank: (rank, count) => `puesto ${rank}: ${count}`,
     own: "Papeletas enviadas desde este navegador",
     fates: {
       counts: "cuenta",
@@ -306,7 +320,11 @@ export const es: Texts = {
       approval: "tantas como se quiera",
       plurality: "una",
       yes_no: "sí o no",
+      rank: "un orden, con puntos por puesto",
     },
+    points: "Puntos de los puestos, el primero antes (opcional)",
+    pointsHelp:
+      "Por ejemplo 3, 2, 1: cada puesto vale menos que el anterior, y hay tantos puestos como números. Si queda vacío, se ordenan todas las opciones y el último puesto vale un punto (Borda).",
     number: "Cuántas",
     addContest: "Añadir una votación",
     removeContest: "Quitar esta votación",

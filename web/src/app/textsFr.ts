@@ -112,6 +112,15 @@ export const fr: Texts = {
     approval: "Choisissez-en autant que vous voulez.",
     one: "Choisissez-en un.",
     chosen: (count, most) => `${count} sur ${most} choisis`,
+    ranks: (ranks, all) =>
+      ranks === all
+        ? `Classez les ${all}, du meilleur au moins bon.`
+        : `Classez ${ranks} des ${all}, du meilleur au moins bon.`,
+    rank: (rank, points) => `Rang ${rank} (${points === 1 ? "1 point" : `${points} points`})`,
+    noRank: "Encore personne",
+    order: "Votre classement :",
+    doubled: (name) => `${name} a deux rangs.`,
+    missingRanks: (count) => (count === 1 ? "Un rang est encore vide." : `${count} rangs sont encore vides.`),
     missingOne: "Veuillez en choisir un.",
     missing: (count) => `Veuillez en choisir encore ${count}.`,
     tooMany: (count) => `C’est ${count} de trop. Retirez-en ${count}.`,
@@ -228,7 +237,11 @@ export const fr: Texts = {
     nobody: "Personne n’a de voix.",
     rules:
       "Les pourcentages sont de toutes les voix exprimées. Sont élus ceux qui ont le plus de voix, autant qu’une personne pouvait en choisir (un seul là où le nombre était libre). Les égalités, et s’il faut plus, comme la moitié des voix, c’est à votre règlement d’en décider.",
+    rankRules:
+      "Dans un classement, chaque bulletin donne les points du rang. Les pourcentages sont alors des points de quelqu’un que tous mettraient au premier rang, et une seule candidature est élue.",
     votes: (count) => `${count} voix`,
+    points: (count) => (count === 1 ? "1 point" : `${count} points`),
+    rank: (rank, count) => `rang ${rank} : ${count}`,
     own: "Bulletins envoyés par ce navigateur",
     fates: {
       counts: "compte",
@@ -309,7 +322,11 @@ export const fr: Texts = {
       approval: "autant que l’on veut",
       plurality: "un seul",
       yes_no: "oui ou non",
+      rank: "un classement, avec des points par rang",
     },
+    points: "Points des rangs, le premier rang d’abord (facultatif)",
+    pointsHelp:
+      "Par exemple 3, 2, 1 : chaque rang vaut moins que le précédent, et il y a autant de rangs que de nombres. Si c’est vide, tous sont classés et le dernier rang vaut un point (Borda).",
     number: "Combien",
     addContest: "Ajouter un scrutin",
     removeContest: "Retirer ce scrutin",

@@ -1,10 +1,10 @@
 /** Ballots: choices encrypted with proofs, read back, and opened for a challenge. */
 
 import * as base64 from "hearith/base64.ts";
-import { toBigint, toBytes } from "hearith/bytes.ts";
+import { concat, toBigint, toBytes } from "hearith/bytes.ts";
 import { ensure } from "hearith/errors.ts";
 import { canonical, type Json } from "./canonical.ts";
-import { allowed, type Contest, marks, places, summed } from "./contest.ts";
+import { allowed, type Contest, marks, places, type Sum, sums } from "./contest.ts";
 import type { Key } from "./djn.ts";
 import {
   type Claims,
@@ -53,32 +53,41 @@ export interface Openings {
   readonly marks: { exponent: bigint; value: number }[][];
 }
 
-function context(form: Form, voter: string, contest: number, mark: number | "sum"): Context {
+function context(form: Form, voter: string, contest: number, mark: number): Context {
   return { shared: `hearith-election 1 ${form.id}`, row: canonical([voter, contest, mark]) };
 }
 
-/** The proof of what a contest's marks add up to, or null where none is asked for. */
+/** What the proof of a contest's sum is for; if candidates are ranked, its number among all is part of it. */
+function sumContext(form: Form, voter: string, contest: number, sum: number): Context {
+  const ranked = form.contests[contest]?.method.kind === "rank";
+  const place = [voter, contest, "sum", ...(ranked ? [sum] : [])];
+  return { shared: `hearith-election 1 ${form.id}`, row: canonical(place) };
+}
+
+/** What the sums may be of which at most so many is said. */
+function totalsUpTo(limit: number): bigint[] {
+  return Array.from({ length: limit + 1 }, (_, total) => BigInt(total));
+}
+
+/** Bytes of the proof of a sum. */
+function proofBytes(key: Key, { kind, limit, marks }: Sum): number {
+  const bits = sumBits(key, marks.length);
+  return kind === "exactly" ? residueBytes(key, bits) : membershipBytes(key, limit + 1, bits);
+}
+
+/** The proof of what some of a contest's marks add up to. */
 function proveSum(
-  form: Form,
-  voter: string,
-  at: number,
-  ciphertexts: bigint[],
-  openings: bigint[],
-  held: readonly number[],
-) {
-  const contest = form.contests[at];
-  if (!contest || !("choose" in contest.method)) return null;
-  const { key } = form;
-  const those = summed(contest);
-  const bits = sumBits(key, those.length);
-  const opening = those.reduce((sum, mark) => sum + (openings[mark] ?? 0n), 0n);
-  const where = context(form, voter, at, "sum");
-  const { kind, choose } = contest.method;
+  key: Key,
+  where: Context,
+  { kind, limit, marks }: Sum,
+  made: readonly { ciphertext: bigint; exponent: bigint; value: number }[],
+): Uint8Array {
+  const bits = sumBits(key, marks.length);
+  const opening = marks.reduce((sum, mark) => sum + (made[mark]?.exponent ?? 0n), 0n);
   if (kind === "exactly") return proveResidue(key, where, key.basePower(opening), opening, bits);
-  const set = Array.from({ length: choose + 1 }, (_, total) => BigInt(total));
-  const sum = those.reduce((all, mark) => all + (held[mark] ?? 0), 0);
-  const product = key.sum(those.map((mark) => ciphertexts[mark] ?? 1n));
-  return proveMembership(key, where, set, product, opening, bits, sum);
+  const sum = marks.reduce((all, mark) => all + (made[mark]?.value ?? 0), 0);
+  const product = key.sum(marks.map((mark) => made[mark]?.ciphertext ?? 1n));
+  return proveMembership(key, where, totalsUpTo(limit), product, opening, bits, sum);
 }
 
 /** A ballot's body for these choices (candidates, contest by contest), and what opens it. */
@@ -108,15 +117,15 @@ export function encrypt(
       return { exponent, value: place, ciphertext, proof };
     });
     opened.push(made.map(({ exponent, value }) => ({ exponent, value })));
-    const [ciphertexts, exponents] = [made.map((one) => one.ciphertext), made.map((one) => one.exponent)];
-    const held = made.map((one) => one.value);
-    const sum = proveSum(form, voter, at, ciphertexts, exponents, held);
+    const proofs = sums(contest).map((sum, number) =>
+      proveSum(key, sumContext(form, voter, at, number), sum, made),
+    );
     return {
       marks: made.map((one) => ({
         ciphertext: base64.encode(key.wide(one.ciphertext)),
         proof: base64.encode(one.proof),
       })),
-      sum: sum && base64.encode(sum),
+      sum: proofs.length === 0 ? null : base64.encode(concat(...proofs)),
     };
   });
   return { body: { contests, election: form.id, voter }, openings: { marks: opened } };
@@ -153,7 +162,7 @@ export function readBallot(form: Form, body: Json): Ballot {
     const ofMark = (proof: Uint8Array, mark: number) =>
       readMembership(key, context(form, voter, at, mark), set, numbers[mark] ?? 0n, key.shortBits, proof);
     const proofs = given?.marks.map(({ proof }, mark) => ofMark(proof, mark)) ?? [];
-    return [...proofs, readSum(form, voter, at, numbers, given?.sum ?? null)];
+    return [...proofs, ...readSums(form, voter, at, numbers, given?.sum ?? null)];
   };
   const claims = () => {
     const inRange = ciphertexts.flat().every((one) => one > 0n && one < key.squared);
@@ -163,30 +172,44 @@ export function readBallot(form: Form, body: Json): Ballot {
   return { voter, ciphertexts, claims };
 }
 
-/** Checks that a contest has a proof of its sum, of its length, if it asks for one. */
-function checkSum({ key, contests }: Form, at: number, proof: Uint8Array | null): void {
+/** Checks that a contest has the proofs of its sums, of their length, if it asks for any. */
+function checkSum({ key, contests }: Form, at: number, proofs: Uint8Array | null): void {
   const contest = contests[at];
-  if (!contest || !("choose" in contest.method)) {
-    ensure(proof === null, () => `contest ${at} has a proof of a sum that nobody asks for`);
+  const asked = contest ? sums(contest) : [];
+  if (asked.length === 0) {
+    ensure(proofs === null, () => `contest ${at} has a proof of a sum that nobody asks for`);
     return;
   }
-  const [bits, { kind, choose }] = [sumBits(key, summed(contest).length), contest.method];
-  const width = kind === "exactly" ? residueBytes(key, bits) : membershipBytes(key, choose + 1, bits);
-  ensure(proof?.length === width, () => `contest ${at} has no proof of its marks' sum, of its length`);
+  const width = asked.reduce((all, sum) => all + proofBytes(key, sum), 0);
+  ensure(proofs?.length === width, () => `contest ${at} has no proof of its marks' sum, of its length`);
 }
 
-function readSum(form: Form, voter: string, at: number, numbers: bigint[], proof: Uint8Array | null): Claims {
+/** The claims of a contest's proofs of sums, which come one after another. */
+function readSums(
+  form: Form,
+  voter: string,
+  at: number,
+  numbers: bigint[],
+  proofs: Uint8Array | null,
+): Claims[] {
   const contest = form.contests[at];
-  if (!contest || !("choose" in contest.method) || proof === null) return [];
+  if (!contest || proofs === null) return [];
   const { key } = form;
-  const those = summed(contest).map((mark) => numbers[mark] ?? 1n);
-  const [bits, sum, where] = [sumBits(key, those.length), key.sum(those), context(form, voter, at, "sum")];
-  const { kind, choose } = contest.method;
-  if (kind === "exactly") {
-    return readResidue(key, where, (sum * key.plain(-BigInt(choose))) % key.squared, bits, proof);
-  }
-  const set = Array.from({ length: choose + 1 }, (_, total) => BigInt(total));
-  return readMembership(key, where, set, sum, bits, proof);
+  let start = 0;
+  return sums(contest).map((sum, number) => {
+    const proof = proofs.subarray(start, start + proofBytes(key, sum));
+    start += proof.length;
+    const those = sum.marks.map((mark) => numbers[mark] ?? 1n);
+    const [bits, total, where] = [
+      sumBits(key, those.length),
+      key.sum(those),
+      sumContext(form, voter, at, number),
+    ];
+    if (sum.kind === "exactly") {
+      return readResidue(key, where, (total * key.plain(-BigInt(sum.limit))) % key.squared, bits, proof);
+    }
+    return readMembership(key, where, totalsUpTo(sum.limit), total, bits, proof);
+  });
 }
 
 const CHALLENGE = read.object({

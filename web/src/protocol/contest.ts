@@ -7,6 +7,8 @@ import * as read from "./readers.ts";
 
 export type Method =
   | { readonly kind: "at_most" | "exactly"; readonly choose: number }
+  /** What each rank is worth, the first one first. */
+  | { readonly kind: "rank"; readonly points: readonly number[] }
   | { readonly kind: "approval" | "plurality" | "yes_no" };
 
 /** What voters should know about a candidate. */
@@ -29,11 +31,22 @@ export interface Contest {
 
 /** Bits between the places of a plurality's total: more than all weights together have. */
 export const PLACE_BITS = 48n;
+/** The most points that a rank is worth. */
+export const MOST_POINTS = 2 ** 16 - 1;
 
 const CHOOSE = read.object({ choose: read.anything });
+const RANK = read.object({ rank: read.object({ points: read.list(read.integer(1, MOST_POINTS), 1, 256) }) });
 
 function readMethod(value: Json, name: string): Method {
   if (typeof value === "string") return { kind: read.oneOf("approval", "plurality", "yes_no")(value, name) };
+  if (value !== null && typeof value === "object" && "rank" in value) {
+    const { points } = RANK(value, name).rank;
+    ensure(
+      points.every((one, rank) => rank === 0 || one < (points[rank - 1] ?? 0)),
+      () => `${name}: a rank is not worth less than the one before`,
+    );
+    return { kind: "rank", points };
+  }
   const choose = CHOOSE(value, name).choose;
   const kind = Object.keys(choose ?? {}).join();
   if (kind !== "at_most" && kind !== "exactly")
@@ -63,6 +76,10 @@ export const readContest: read.Reader<Contest> = (value, name) => {
     details === undefined || details.length === candidates.length,
     () => `${name} has not as many details as candidates`,
   );
+  if (method.kind === "rank") {
+    ensure(blank === undefined, () => `${name}: a ranked contest has no blank vote`);
+    ensure(method.points.length <= candidates.length, () => `${name} has more ranks than candidates`);
+  }
   const takesBlank = method.kind !== "approval" && method.kind !== "yes_no" && candidates.length > 1;
   ensure(
     blank === undefined || takesBlank,
@@ -90,22 +107,73 @@ export function blankOf({ candidates, blank }: Contest): number | undefined {
   return blank ? candidates.length - 1 : undefined;
 }
 
-/** The marks whose sum a proof is about: the blank vote as often as there are votes to give. */
-export function summed(contest: Contest): number[] {
-  const { method } = contest;
-  const all = Array.from({ length: marks(contest) }, (_, mark) => mark);
-  if (!contest.blank || !("choose" in method)) return all;
-  return [...all, ...Array.from({ length: method.choose - 1 }, () => all.length - 1)];
+/** What a proof says of a sum of marks: that it is exactly so many, or at most. */
+export interface Sum {
+  readonly kind: "at_most" | "exactly";
+  readonly limit: number;
+  /** The marks, as often as they count. */
+  readonly marks: readonly number[];
 }
 
-/** Whether votes of all candidates may come to this sum, where so much weight has voted. */
-function addUp(method: Method, sum: bigint, weight: bigint): boolean {
-  if (method.kind === "approval") return true;
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, at) => at);
+}
+
+/** What proofs say of sums of marks, in their order: of as many as are chosen, or of each rank and then of each candidate. */
+export function sums(contest: Contest): Sum[] {
+  const { method, candidates, blank } = contest;
   if ("choose" in method) {
-    const most = BigInt(method.choose) * weight;
-    return method.kind === "exactly" ? sum === most : sum <= most;
+    // The blank vote counts as often as there are votes to give.
+    const more = blank ? upTo(method.choose - 1).map(() => candidates.length - 1) : [];
+    return [{ kind: method.kind, limit: method.choose, marks: [...upTo(candidates.length), ...more] }];
   }
-  return sum === weight;
+  if (method.kind !== "rank") return [];
+  const [ranks, count] = [method.points.length, candidates.length];
+  const ofRanks = upTo(ranks).map(
+    (rank): Sum => ({ kind: "exactly", limit: 1, marks: upTo(count).map((one) => rank * count + one) }),
+  );
+  // With one rank its marks say it of each candidate.
+  if (ranks === 1) return ofRanks;
+  const kind = ranks === count ? "exactly" : "at_most";
+  const ofCandidates = upTo(count).map(
+    (one): Sum => ({ kind, limit: 1, marks: upTo(ranks).map((rank) => rank * count + one) }),
+  );
+  return [...ofRanks, ...ofCandidates];
+}
+
+/** Whether totals over ballots of so much weight come to what their proofs say. */
+function addUp({ kind, limit, marks }: Sum, totals: readonly bigint[], weight: bigint): boolean {
+  const sum = marks.reduce((all, mark) => all + (totals[mark] ?? 0n), 0n);
+  const most = BigInt(limit) * weight;
+  return kind === "exactly" ? sum === most : sum <= most;
+}
+
+/** How many of an election's 512 candidates it takes: its own, as often as there are ranks. */
+export function size({ candidates, method }: Contest): number {
+  return candidates.length * (method.kind === "rank" ? method.points.length : 1);
+}
+
+/** How many numbers a result has for it: votes, or points and then how often each stands at each rank. */
+export function results(contest: Contest): number {
+  return contest.candidates.length + (contest.method.kind === "rank" ? marks(contest) : 0);
+}
+
+/** The most that a candidate can have in a result, where so much weight has voted: of votes, or of points. */
+export function mostOf({ method }: Contest, weight: number): number {
+  return method.kind === "rank" ? (method.points[0] ?? 0) * weight : weight;
+}
+
+/** How often a candidate stands at each rank, from a result's numbers. */
+export function atRanks(contest: Contest, result: readonly number[], candidate: number): number[] {
+  const { candidates, method } = contest;
+  if (method.kind !== "rank") return [];
+  return method.points.map((_, rank) => result[(rank + 1) * candidates.length + candidate] ?? 0);
+}
+
+/** The most that all voters may weigh together, for a candidate's points to be a number of a record. */
+export function mostWeight({ method }: Contest): number {
+  const first = method.kind === "rank" ? (method.points[0] ?? 1) : 1;
+  return Math.floor(Number.MAX_SAFE_INTEGER / first);
 }
 
 /** Bits of a number of the tally: no sum of votes has more. */
@@ -113,10 +181,10 @@ export function totalBits({ candidates, method }: Contest): number {
   return Number(PLACE_BITS) * (method.kind === "plurality" ? candidates.length : 1);
 }
 
-/** Ciphertexts that a ballot has for the contest. */
+/** Ciphertexts that a ballot has for the contest. Of ranks they come rank by rank. */
 export function marks(contest: Contest): number {
   const { kind } = contest.method;
-  return kind === "plurality" || kind === "yes_no" ? 1 : contest.candidates.length;
+  return kind === "plurality" || kind === "yes_no" ? 1 : size(contest);
 }
 
 /** What each of them may hold. */
@@ -125,21 +193,24 @@ export function allowed(contest: Contest): bigint[] {
   return contest.candidates.map((_, place) => 1n << (PLACE_BITS * BigInt(place)));
 }
 
-/** For each mark which of the allowed numbers it holds, when these candidates are chosen. */
+/** For each mark which of the allowed numbers it holds, when these candidates are chosen; if they are ranked, the first
+ * of the set at the first rank. */
 export function places(contest: Contest, chosen: ReadonlySet<number>): number[] {
   check(contest, chosen);
   const { kind } = contest.method;
   if (kind === "plurality") return [...chosen];
   if (kind === "yes_no") return [chosen.has(0) ? 1 : 0];
+  if (kind === "rank")
+    return [...chosen].flatMap((one) => contest.candidates.map((_, other) => (one === other ? 1 : 0)));
   return contest.candidates.map((_, candidate) => (chosen.has(candidate) ? 1 : 0));
 }
 
-/** The candidates that marks of these places choose. */
+/** The candidates that marks of these places choose; if they are ranked, the first one first. */
 export function candidatesOf(contest: Contest, held: readonly number[]): number[] {
   const { kind } = contest.method;
   if (kind === "plurality") return [...held];
   if (kind === "yes_no") return [held[0] === 1 ? 0 : 1];
-  return held.flatMap((place, candidate) => (place === 1 ? [candidate] : []));
+  return held.flatMap((place, mark) => (place === 1 ? [mark % contest.candidates.length] : []));
 }
 
 /** How many candidates may be chosen. */
@@ -149,6 +220,7 @@ export function limits(contest: Contest): { least: number; most: number } {
   if (method.kind === "at_most" && contest.blank) return { least: 1, most: method.choose };
   if (method.kind === "exactly") return { least: method.choose, most: method.choose };
   if (method.kind === "at_most") return { least: 0, most: method.choose };
+  if (method.kind === "rank") return { least: method.points.length, most: method.points.length };
   return method.kind === "approval" ? { least: 0, most: candidates.length } : { least: 1, most: 1 };
 }
 
@@ -168,13 +240,14 @@ function check(contest: Contest, chosen: ReadonlySet<number>): void {
   );
 }
 
-/** Votes for each candidate, from what a contest's ciphertexts add up to and the weight of all who voted. */
+/** A result's numbers, from what a contest's ciphertexts add up to and the weight of all who voted: votes for each
+ * candidate, or points and then how often each stands at each rank, rank by rank. */
 export function votes(contest: Contest, totals: readonly bigint[], weight: bigint): number[] {
   const [first = 0n] = totals;
-  const { kind } = contest.method;
+  const { method } = contest;
   let found = [...totals];
-  if (kind === "yes_no") found = [first, weight - first];
-  if (kind === "plurality") {
+  if (method.kind === "yes_no") found = [first, weight - first];
+  if (method.kind === "plurality") {
     found = contest.candidates.map((_, place) =>
       BigInt.asUintN(Number(PLACE_BITS), first >> (PLACE_BITS * BigInt(place))),
     );
@@ -184,8 +257,21 @@ export function votes(contest: Contest, totals: readonly bigint[], weight: bigin
     found.every((count) => count >= 0n && count <= weight),
     "the totals are more than all votes",
   );
-  const counted = "choose" in contest.method ? summed(contest).map((mark) => found[mark] ?? 0n) : found;
-  const sum = counted.reduce((all, count) => all + count, 0n);
-  ensure(addUp(contest.method, sum, weight), "the totals do not add up to what the contest asks for");
-  return found.map(Number);
+  const right =
+    method.kind === "yes_no" || method.kind === "plurality"
+      ? found.reduce((all, count) => all + count, 0n) === weight
+      : sums(contest).every((sum) => addUp(sum, found, weight));
+  ensure(right, "the totals do not add up to what the contest asks for");
+  return method.kind === "rank"
+    ? [...pointsOf(contest, method.points, found), ...found.map(Number)]
+    : found.map(Number);
+}
+
+function pointsOf({ candidates }: Contest, points: readonly number[], counts: readonly bigint[]): number[] {
+  return candidates.map((_, candidate) => {
+    const atRanks = points.map(
+      (one, rank) => BigInt(one) * (counts[rank * candidates.length + candidate] ?? 0n),
+    );
+    return Number(atRanks.reduce((all, one) => all + one, 0n));
+  });
 }

@@ -5,7 +5,7 @@ import { equal, toBigint } from "hearith/bytes.ts";
 import { ensure } from "hearith/errors.ts";
 import type { Json } from "./canonical.ts";
 import { parse } from "./canonical.ts";
-import { type Contest, readContest, totalBits } from "./contest.ts";
+import { type Contest, readContest, size, totalBits } from "./contest.ts";
 import { Key } from "./djn.ts";
 import { checkForm } from "./forms.ts";
 import type { KeyProofs } from "./keycheck.ts";
@@ -112,8 +112,8 @@ const MOST_BYTES = 1024;
 /** Reads an election. That its key is a good one `checkKey` says. */
 export function readElection(body: Json): Election {
   const { key: numbers, trustees: given, ...rest } = ELECTION(body, "election");
-  const candidates = rest.contests.reduce((sum, contest) => sum + contest.candidates.length, 0);
-  ensure(candidates <= 512, "more than 512 candidates");
+  const candidates = rest.contests.reduce((sum, contest) => sum + size(contest), 0);
+  ensure(candidates <= 512, "more than 512 candidates, each counted once for each rank");
   ensure(!equal(rest.organiser, rest.board), "organiser and board have the same key");
   const { opens, closes, registrar } = rest;
   // Texts of this form sort as times do.

@@ -11,7 +11,8 @@ const numbers = read.list(base64url);
 const choose = read.object({
   choose: read.either(read.object({ at_most: small }), read.object({ exactly: small })),
 });
-const method = read.either(read.oneOf("approval", "plurality", "yes_no"), choose);
+const rank = read.object({ rank: read.object({ points: read.list(count) }) });
+const method = read.either(read.oneOf("approval", "plurality", "yes_no"), read.either(choose, rank));
 
 const ballot = read.object({
   contests: read.list(

@@ -4,7 +4,7 @@ import { equal } from "hearith/bytes.ts";
 import { ensure, Fault } from "hearith/errors.ts";
 import { type Ballot, type Ciphertexts, type Form, readBallot, readChallenge } from "./ballot.ts";
 import { canonical, type Json } from "./canonical.ts";
-import { marks, PLACE_BITS } from "./contest.ts";
+import { marks, mostWeight, PLACE_BITS, results } from "./contest.ts";
 import {
   type Election,
   type Entry,
@@ -222,6 +222,8 @@ export class State {
       ensure(!this.voters.has(voter.id), () => `the voter ${voter.id} is registered twice`);
       this.#weights += voter.weight;
       ensure(this.#weights < ALL_WEIGHTS, "all weights together reach 2^48");
+      const most = Math.min(...this.election.contests.map(mostWeight));
+      ensure(this.#weights <= most, "all weights together, times the points of a first rank, reach 2^53");
       this.voters.set(voter.id, voter);
     }
     for (const { id } of this.phase === "open" ? voters : [])
@@ -271,8 +273,7 @@ export class State {
     this.#belongs(election);
     const all = this.election.contests;
     const fits =
-      contests.length === all.length &&
-      all.every((one, at) => contests[at]?.length === one.candidates.length);
+      contests.length === all.length && all.every((one, at) => contests[at]?.length === results(one));
     ensure(fits, "the result has not every candidate's votes");
     const needed = this.election.trustees?.needed ?? 0;
     ensure(this.#trustees.size >= needed, () => `${this.#trustees.size} of ${needed} shares that are needed`);

@@ -388,7 +388,8 @@ pub struct ElectionVote {
     /// Whose credential of the file it is
     #[arg(long, value_name = "ID")]
     pub voter: Option<String>,
-    /// A candidate for a contest, as often as there are votes to give
+    /// A candidate for a contest, as often as there are votes to give; in an order of candidates
+    /// the first one first
     #[arg(long, value_name = "CONTEST=CANDIDATE", conflicts_with_all = ["cast", "ballots"])]
     pub choose: Vec<String>,
     /// Make the ballot and cast NOTHING: the file holds what was chosen, for your eyes alone

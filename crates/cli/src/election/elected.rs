@@ -12,18 +12,18 @@ pub(super) struct Elected {
     pub(super) tied: Vec<usize>,
 }
 
-/// Seats of a contest: as many as a voter may choose; approval is for one.
+/// Seats of a contest: as many as a voter may choose; approval is for one, and so are ranks.
 fn seats(contest: &Contest) -> usize {
     match contest.method {
         Method::Choose(Limit::AtMost(k) | Limit::Exactly(k)) => k as usize,
-        Method::Approval | Method::Plurality | Method::YesNo => 1,
+        Method::Approval | Method::Plurality | Method::Rank { .. } | Method::YesNo => 1,
     }
 }
 
-/// Who has the most votes. Candidates without a vote are never elected, nor tied, and the blank
-/// vote is no candidate.
+/// Who has the most votes, or points, of a result's numbers. Candidates without a vote are never
+/// elected, nor tied, and the blank vote is no candidate.
 pub(super) fn elected(contest: &Contest, votes: &[u64]) -> Elected {
-    let candidates = votes.len() - usize::from(contest.blank);
+    let candidates = contest.candidates.len() - usize::from(contest.blank);
     let places = seats(contest);
     let mut counts: Vec<u64> = votes[..candidates].iter().copied().filter(|&count| count > 0).collect();
     counts.sort_unstable_by(|one, other| other.cmp(one));
@@ -62,5 +62,9 @@ mod tests {
         let blank = Contest { blank: true, ..contest(Method::Plurality, 3) };
         assert_eq!(elected(&blank, &[2, 1, 9]), Elected { elected: vec![0], tied: vec![] });
         assert_eq!(elected(&blank, &[1, 1, 9]), Elected { elected: vec![], tied: vec![0, 1] });
+        // Points decide, however often somebody stands at a rank.
+        let ranked = contest(Method::Rank { points: vec![2, 1] }, 3);
+        assert_eq!(elected(&ranked, &[3, 4, 2, 1, 1, 1, 1, 2, 0]), Elected { elected: vec![1], tied: vec![] });
+        assert_eq!(elected(&ranked, &[3, 3, 0, 1, 1, 0, 1, 1, 0]), Elected { elected: vec![], tied: vec![0, 1] });
     }
 }

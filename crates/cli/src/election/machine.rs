@@ -175,6 +175,9 @@ fn rules((number, contest): (usize, &Contest)) -> Result<Rules, Failure> {
         Method::Approval | Method::YesNo => (0, marks),
         Method::Choose(Limit::Exactly(k)) => (k as usize, k as usize),
         Method::Choose(Limit::AtMost(1)) if marks > 1 => (0, 1),
+        Method::Rank { .. } => {
+            return Err(Failure::new(format!("contest {number}: ballot machines do not rank candidates")));
+        }
         Method::Choose(Limit::AtMost(_)) | Method::Plurality => {
             return Err(Failure::new(format!(
                 "contest {number}: ballot machines take exactly so many candidates, at most one of several, as many as one \
@@ -236,8 +239,9 @@ mod tests {
             (Method::Choose(AtMost(1)), 1, None),
             (Method::Choose(AtMost(2)), 3, None),
             (Method::Plurality, 3, None),
+            (Method::Rank { points: vec![1] }, 3, None),
         ] {
-            let rules = rules((0, &contest(method, candidates))).ok();
+            let rules = rules((0, &contest(method.clone(), candidates))).ok();
             assert_eq!(rules.map(|rules| (rules.marks, rules.most, rules.least)), expected, "{method:?}");
         }
     }

@@ -6,19 +6,39 @@ use crate::engines::{print, print_json};
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Each candidate's votes.
+/// Each candidate's votes, or points and how often it stands at each rank.
 pub(super) fn print_outcome(session: &Session, contests: &[Contest], result: &Outcome) -> Result<(), Failure> {
     if session.json {
-        let contest = |(contest, votes): (&Contest, &Vec<u64>)| serde_json::json!({ "title": contest.title, "candidates": contest.candidates, "votes": votes });
+        let contest = |(contest, votes): (&Contest, &Vec<u64>)| {
+            let (title, candidates) = (&contest.title, &contest.candidates);
+            match contest.points() {
+                None => serde_json::json!({ "title": title, "candidates": candidates, "votes": votes }),
+                Some(_) => {
+                    let (points, counts) = votes.split_at(candidates.len());
+                    let ranks: Vec<&[u64]> = counts.chunks(candidates.len()).collect();
+                    serde_json::json!({ "title": title, "candidates": candidates, "points": points, "ranks": ranks })
+                }
+            }
+        };
         return print_json(&contests.iter().zip(&result.contests).map(contest).collect::<Vec<_>>());
     }
     let mut text = String::new();
     for (contest, votes) in contests.iter().zip(&result.contests) {
         text += &format!("{}\n", contest.title);
         let width = contest.candidates.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        for (candidate, votes) in contest.candidates.iter().zip(votes) {
-            text += &format!("  {candidate:<width$}  {votes:>10}\n");
+        for (at, (candidate, count)) in contest.candidates.iter().zip(votes).enumerate() {
+            let ranks = match contest.points() {
+                None => String::new(),
+                Some(_) => format!(" points; by rank: {}", at_ranks(contest, votes, at).join(", ")),
+            };
+            text += &format!("  {candidate:<width$}  {count:>10}{ranks}\n");
         }
     }
     print(&text)
+}
+
+/// How often a candidate stands at each rank, of a result's numbers.
+pub(super) fn at_ranks(contest: &Contest, votes: &[u64], candidate: usize) -> Vec<String> {
+    let count = contest.candidates.len();
+    votes[count..].chunks(count).map(|rank| rank[candidate].to_string()).collect()
 }

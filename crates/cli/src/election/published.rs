@@ -5,6 +5,7 @@ use hearith_election::{Contest, Outcome, Report, State};
 use super::elected::elected;
 use super::letters::{Words, filled, words};
 use super::office::{record, write_new_bytes};
+use super::outcome::at_ranks;
 use super::pdf::Document;
 use super::verify::verified;
 use crate::args::ElectionResult;
@@ -47,12 +48,17 @@ enum Fate {
 fn fates(contest: &Contest, votes: &[u64]) -> Vec<Fate> {
     let found = elected(contest, votes);
     let fate = |candidate: usize| match candidate {
-        _ if contest.blank && candidate + 1 == votes.len() => Fate::Blank,
+        _ if contest.blank && candidate + 1 == contest.candidates.len() => Fate::Blank,
         _ if found.elected.contains(&candidate) => Fate::Elected,
         _ if found.tied.contains(&candidate) => Fate::Tied,
         _ => Fate::Other,
     };
-    (0..votes.len()).map(fate).collect()
+    (0..contest.candidates.len()).map(fate).collect()
+}
+
+/// The most that a candidate can have, where so much weight has voted: of votes, or of points.
+fn most(contest: &Contest, weight: u64) -> u64 {
+    weight * contest.points().map_or(1, |points| points[0])
 }
 
 /// A part of a whole in per cent, with one digit after the point; of nothing it is 0.
@@ -61,24 +67,37 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{}", thousandths / 10, thousandths % 10)
 }
 
-/// A row a candidate (RFC 4180): `contest,candidate,votes,percent,outcome`. Names that a table
-/// would take for formulas have an apostrophe before them.
+/// A row a candidate (RFC 4180): `contest,candidate,votes,percent,outcome`, and, if candidates are
+/// ranked in any contest, `points,ranks`: how often it stands at each rank, between semicolons.
+/// Names that a table would take for formulas have an apostrophe before them.
 fn table(state: &State, result: &Outcome) -> Result<Vec<u8>, Failure> {
     let weight = state.counted().1;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     let failed = |error: csv::Error| Failure::because("the table cannot be written", error);
-    table.write_record(["contest", "candidate", "votes", "percent", "outcome"]).map_err(failed)?;
-    for (contest, votes) in state.election().contests().iter().zip(&result.contests) {
-        for ((candidate, &count), fate) in contest.candidates.iter().zip(votes).zip(fates(contest, votes)) {
+    let contests = state.election().contests();
+    let ranked = contests.iter().any(|contest| contest.points().is_some());
+    let columns = if ranked { 7 } else { 5 };
+    let head = ["contest", "candidate", "votes", "percent", "outcome", "points", "ranks"];
+    table.write_record(&head[..columns]).map_err(failed)?;
+    for (contest, votes) in contests.iter().zip(&result.contests) {
+        for (at, fate) in fates(contest, votes).into_iter().enumerate() {
             let outcome = match fate {
                 Fate::Elected => "elected",
                 Fate::Tied => "tied",
                 Fate::Blank => "blank",
                 Fate::Other => "",
             };
-            let (title, candidate) = (plain(&contest.title), plain(candidate));
-            let row = [&title, &candidate, &count.to_string(), &percent(count, weight), outcome];
-            table.write_record(row).map_err(failed)?;
+            let (title, candidate) = (plain(&contest.title), plain(&contest.candidates[at]));
+            let share = percent(votes[at], most(contest, weight));
+            let (given, points, ranks) = match contest.points() {
+                None => (votes[at], String::new(), String::new()),
+                Some(_) => {
+                    let given = votes[contest.candidates.len() + at..].iter().step_by(contest.candidates.len()).sum();
+                    (given, votes[at].to_string(), at_ranks(contest, votes, at).join(";"))
+                }
+            };
+            let row: [&str; 7] = [&title, &candidate, &given.to_string(), &share, outcome, &points, &ranks];
+            table.write_record(&row[..columns]).map_err(failed)?;
         }
     }
     table.into_inner().map_err(|_| Failure::new("the table cannot be written"))
@@ -123,7 +142,7 @@ fn section(
     document.text(&contest.title, 13.0)?;
     document.space(4.0);
     let yes_no = contest.method == hearith_election::Method::YesNo;
-    for ((candidate, &count), fate) in contest.candidates.iter().zip(votes).zip(fates(contest, votes)) {
+    for (at, fate) in fates(contest, votes).into_iter().enumerate() {
         let outcome = match fate {
             Fate::Elected if yes_no => words.most,
             Fate::Elected => words.elected,
@@ -131,9 +150,18 @@ fn section(
             Fate::Blank => words.blank,
             Fate::Other => "",
         };
-        document.text(candidate, 11.0)?;
-        let (count, part) = (format!("{count} {}", words.votes), format!("{} %", percent(count, weight)));
+        document.text(&contest.candidates[at], 11.0)?;
+        let unit = if contest.points().is_some() { words.points } else { words.votes };
+        let (count, part) =
+            (format!("{} {unit}", votes[at]), format!("{} %", percent(votes[at], most(contest, weight))));
         document.row(&[(count.as_str(), 20.0), (part.as_str(), 150.0), (outcome, 220.0)], 10.0)?;
+        if contest.points().is_some() {
+            let ranks = at_ranks(contest, votes, at);
+            let rank = |(rank, count): (usize, &String)| {
+                filled(words.rank, &[("rank", &(rank + 1).to_string()), ("count", count)])
+            };
+            document.text(&ranks.iter().enumerate().map(rank).collect::<Vec<_>>().join("; "), 9.0)?;
+        }
     }
     Ok(())
 }

@@ -146,12 +146,17 @@ pub(super) fn publish_challenge(
     print(&format!("challenged: this ballot never counts; vote with a new one\ntracker {shown}\n{lines}"))
 }
 
-/// What a challenged ballot held, contest by contest.
+/// What a challenged ballot held, contest by contest; ranked candidates with their ranks.
 fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)> {
     let of_contest = |(contest, openings): (&Contest, &Vec<hearith_election::Opened>)| {
         let values: Vec<usize> = openings.iter().map(|opened| opened.value).collect();
         let names = contest.chosen(&values).into_iter().filter_map(|one| contest.candidates.get(one).cloned());
-        (contest.title.clone(), names.collect())
+        let ranked = |(rank, name): (usize, String)| format!("{}. {name}", rank + 1);
+        let names = match contest.points() {
+            Some(_) => names.enumerate().map(ranked).collect(),
+            None => names.collect(),
+        };
+        (contest.title.clone(), names)
     };
     election.contests().iter().zip(&challenge.openings).map(of_contest).collect()
 }
@@ -202,7 +207,8 @@ fn credentials(path: &Path, election: &Election) -> Result<HashMap<String, Signe
     all.map_err(|error| of(path, error))
 }
 
-/// The candidates that are chosen by name, contest by contest.
+/// The candidates that are chosen by name, contest by contest; if they are ranked, the first one
+/// first.
 pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec<usize>>, Failure> {
     let mut chosen = vec![Vec::new(); contests.len()];
     for choice in choices {

@@ -252,3 +252,56 @@ fn credentials_are_sent_by_mail_once_to_each() {
     assert_eq!(place.ok(deliver).text(), "0 e-mails sent\n");
     assert_eq!(server.taken().len(), 2);
 }
+
+#[test]
+fn candidates_are_put_in_order() {
+    let place = Place::new();
+    let contests = r#"[{ "candidates": ["Ada", "Bo", "Cy"], "method": { "rank": { "points": [3, 2, 1] } }, "title": "Chair" },
+      { "candidates": ["Mon", "Tue", "Wed"], "method": { "rank": { "points": [5, 2] } }, "title": "Day" }]"#;
+    let init = "election init --title Club --contests contests.json";
+    place.write("contests.json", contests.replace("[5, 2]", "[2, 5]"));
+    place.ok(&format!("{init} --out rising"));
+    let wrong =
+        "contest 1 cannot be: the points of ranks are whole numbers from 1 to 65535, each less than the one before";
+    place.fails("election ceremony rising --bits 512 --out other", wrong);
+    place.write("contests.json", contests.replace("\"title\": \"Chair\"", "\"title\": \"Chair\", \"blank\": true"));
+    place.ok(&format!("{init} --out blank"));
+    let wrong = "contest 0 cannot be: a ranked contest has no blank vote";
+    place.fails("election ceremony blank --bits 512 --out other", wrong);
+    place.write("contests.json", contests);
+    place.write("voters.csv", "voter,weight\nann,1\nben,2\ncleo,1\n");
+    place.ok(&format!("{init} --out club"));
+    place.ok("election ceremony club --bits 512 --out secret");
+    place.ok("election register club voters.csv --out credentials --open");
+    // The order of the options is the order of the candidates.
+    let chosen = |order: &[&str]| order.iter().map(|one| format!(" --choose {one}")).collect::<String>();
+    let ann = chosen(&["Day=Wed", "Chair=Ada", "Chair=Bo", "Day=Mon", "Chair=Cy"]);
+    let vote = "election vote club --credential credentials --voter ann";
+    for few in [&["Chair=Ada", "Day=Wed", "Day=Mon"][..], &["Chair=Ada", "Chair=Bo", "Chair=Ada", "Day=Wed", "Day=Mon"]]
+    {
+        let run = place.run(&format!("{vote}{}", chosen(few)));
+        assert!(run.status != Some(0) && run.stderr.contains("contest 0: "), "{}", run.stderr);
+    }
+    // A challenged ballot shows the order.
+    place.ok(&format!("{vote} --prepare first{ann}"));
+    let run = place.ok("election challenge club first --credential credentials");
+    assert!(run.text().ends_with("Chair: 1. Ada; 2. Bo; 3. Cy\nDay: 1. Wed; 2. Mon\n"), "{}", run.text());
+    cast(place.run(&format!("{vote}{ann}")));
+    place.write("ballots.csv", "voter,Chair,Day\nben,Cy;Ada;Bo,Mon;Tue\ncleo,Bo;Cy;Ada,Wed;Tue\n");
+    place.ok("election vote club --credential credentials --ballots ballots.csv");
+    place.ok("election tally club");
+    let result = "Chair\n  Ada           8 points; by rank: 1, 2, 1\n  Bo            7 points; by rank: 1, 1, 2\n  \
+                  Cy            9 points; by rank: 2, 1, 1\nDay\n  Mon          12 points; by rank: 2, 1\n  \
+                  Tue           6 points; by rank: 0, 3\n  Wed          10 points; by rank: 2, 0\n";
+    assert_eq!(place.ok("election finish club --key secret/private.json").text(), result);
+    let said = place.ok("election verify club").text();
+    assert!(said.ends_with(result), "{said}");
+    let json = place.ok("election verify club --json").text();
+    assert!(json.contains("[[8,7,9,1,1,2,2,1,1,1,2,1],[12,6,10,2,0,2,1,3,0]]"), "{json}");
+    place.ok("election result club --csv result.csv --pdf result.pdf --language de");
+    let table = "contest,candidate,votes,percent,outcome,points,ranks\r\nChair,Ada,4,66.7,,8,1;2;1\r\n\
+                 Chair,Bo,4,58.3,,7,1;1;2\r\nChair,Cy,4,75.0,elected,9,2;1;1\r\nDay,Mon,3,60.0,elected,12,2;1\r\n\
+                 Day,Tue,3,30.0,,6,0;3\r\nDay,Wed,2,50.0,,10,2;0\r\n";
+    assert_eq!(place.read("result.csv"), table);
+    assert!(fs::read(place.file("result.pdf")).unwrap().starts_with(b"%PDF-"));
+}

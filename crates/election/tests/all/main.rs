@@ -4,6 +4,7 @@ mod ballots;
 mod browser;
 mod common;
 mod corpus;
+mod ranks;
 mod records;
 mod terms;
 mod vectors;
