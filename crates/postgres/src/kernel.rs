@@ -4,14 +4,10 @@ use std::cell::OnceCell;
 
 use hearith_paillier::encoding::Signed;
 use hearith_paillier::{Ciphertexts, Error, PublicKey};
-use pgrx::pg_sys;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::Fault;
-
-/// Times the bytes of all operands, what an operation takes at most, and for tables of powers.
-const MEMORY_FACTOR: usize = 24;
-const MEMORY_MORE: usize = 1 << 18;
+use crate::memory::{check_for_interrupts, reserve};
 
 /// Runs an operation on this thread alone: parallelism is PostgreSQL's.
 pub(crate) fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
@@ -27,22 +23,6 @@ pub(crate) fn inline<T: Send>(operation: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Fails if the memory for an operation on so many bytes cannot be had. Rust's allocator would end
-/// the backend instead.
-pub(crate) fn reserve(bytes: usize) -> Result<(), Fault> {
-    let wanted = bytes.saturating_mul(MEMORY_FACTOR).saturating_add(MEMORY_MORE);
-    // SAFETY: without memory the result is null; with it, it is given back at once.
-    unsafe {
-        let flags = (pg_sys::MCXT_ALLOC_HUGE | pg_sys::MCXT_ALLOC_NO_OOM) as i32;
-        let probe = pg_sys::MemoryContextAllocExtended(pg_sys::CurrentMemoryContext, wanted, flags);
-        if probe.is_null() {
-            return Err(Fault::Memory);
-        }
-        pg_sys::pfree(probe);
-    }
-    Ok(())
-}
-
 /// Ciphertexts of a key out of values.
 pub(crate) fn ciphertexts(key: &PublicKey, rows: &[&[u8]]) -> Result<Ciphertexts, Fault> {
     reserve(rows.len() * key.ciphertext_bytes())?;
@@ -54,6 +34,8 @@ pub(crate) fn computed(
     key: &PublicKey,
     operation: impl FnOnce() -> Result<Ciphertexts, Error> + Send,
 ) -> Result<Vec<u8>, Fault> {
+    // Between two operations, of which a row or an expression may have many.
+    check_for_interrupts();
     let result = inline(operation).map_err(|fault| match fault.kind().is_bad_ciphertext() {
         true => Fault::Ciphertext { key: key.id(), fault },
         false => fault.into(),

@@ -87,15 +87,19 @@ pub(crate) fn find(id: KeyId) -> Result<PublicKey, Fault> {
     Ok(key)
 }
 
-/// A public key's JSON Web Key, checked as everywhere.
-pub(crate) fn read(text: &str) -> Result<PublicKey, Fault> {
+/// Rejects a private key, of any kind.
+pub(crate) fn check_not_private(text: &str) -> Result<(), Fault> {
+    crate::memory::reserve(text.len())?;
     // The copy is wiped: it may be a private key.
     let kind = SecretText::from(text.to_owned()).kind();
-    if matches!(kind, KeyKind::Private | KeyKind::Share | KeyKind::Encrypted) {
-        return Err(Fault::Private);
-    }
+    let private = matches!(kind, KeyKind::Private | KeyKind::Share | KeyKind::Encrypted);
+    if private { Err(Fault::Private) } else { Ok(()) }
+}
+
+/// A public key's JSON Web Key, checked as everywhere.
+pub(crate) fn read(text: &str) -> Result<PublicKey, Fault> {
+    check_not_private(text)?;
     let policy = if ALLOW_INSECURE.get() { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure };
-    crate::kernel::reserve(text.len())?;
     crate::kernel::inline(|| PublicKey::from_jwk(text, policy, Engine::best())).map_err(Fault::Key)
 }
 
@@ -111,7 +115,9 @@ fn table() -> u32 {
 /// The text of a key, with the rights of whoever asks.
 fn stored(id: KeyId) -> Result<Option<String>, Fault> {
     Spi::connect(|client| {
-        let rows = client.select("SELECT key FROM hearith.keys WHERE id = $1", Some(1), &[id.to_string().into()])?;
+        // Whatever the caller's search_path is, this is PostgreSQL's equality.
+        let query = "SELECT key FROM hearith.keys WHERE id OPERATOR(pg_catalog.=) $1";
+        let rows = client.select(query, Some(1), &[id.to_string().into()])?;
         if rows.is_empty() { Ok(None) } else { rows.first().get_one::<String>() }
     })
     .map_err(|error: spi::Error| Fault::Table(error.to_string()))

@@ -3,13 +3,14 @@
 //!
 //! `sql/hearith--VERSION.sql` declares what SQL sees. Here is the C side of it: [`call`] has the
 //! calling convention, [`value`] the type, [`keys`] the public keys, [`scalar`] functions of single
-//! numbers, [`aggregate`] sums.
+//! numbers, [`aggregate`] sums, [`memory`] what happens when there is no more.
 
 mod aggregate;
 mod call;
 mod fault;
 mod kernel;
 mod keys;
+mod memory;
 mod scalar;
 mod state;
 mod value;
@@ -47,6 +48,7 @@ call::functions! {
     pg_finfo_hearith_multiply_bigint, hearith_multiply_bigint => scalar::multiply_bigint;
     pg_finfo_hearith_multiply_numeric, hearith_multiply_numeric => scalar::multiply_numeric;
     pg_finfo_hearith_rerandomise, hearith_rerandomise => scalar::rerandomise;
+    pg_finfo_hearith_is_not_private, hearith_is_not_private => scalar::is_not_private;
     pg_finfo_hearith_read_key, hearith_read_key => scalar::read_key;
     pg_finfo_hearith_keys_changed, hearith_keys_changed => keys::changed;
     pg_finfo_hearith_sum_step, hearith_sum_step => aggregate::step;

@@ -193,6 +193,12 @@ pub(crate) fn read_key(call: &Call) -> Outcome {
     Ok(Some(varlena(&[key.id().as_str().as_bytes()])))
 }
 
+/// `hearith.is_not_private(text)`: true, or an error.
+pub(crate) fn is_not_private(call: &Call) -> Outcome {
+    keys::check_not_private(call.text(0)?)?;
+    Ok(Some(pg_sys::Datum::from(true)))
+}
+
 /// A `numeric` as an integer in units of its last digit that is not zero, and its places.
 fn plain(text: &str) -> Result<(i128, u32), Fault> {
     let places = text.split_once('.').map_or(0, |(_, places)| places.trim_end_matches('0').len()) as u32;

@@ -93,6 +93,9 @@ impl State {
 
     /// Adds the sum of another state.
     pub(crate) fn merge(&mut self, other: &mut State) -> Result<(), Fault> {
+        if self.min_rows.zip(other.min_rows).is_some_and(|(here, there)| here != there) {
+            return Err(Fault::MinRows);
+        }
         self.min_rows = self.min_rows.or(other.min_rows);
         let rows = other.rows;
         match other.total()? {

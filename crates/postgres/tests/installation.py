@@ -22,19 +22,21 @@ class Installation:
     them.
     """
 
-    def __init__(self, folder, package, place):
+    def __init__(self, folder, built, place):
         """Links all files into a new folder at the same depth: the programs find theirs from where
         they stand.
         """
         parts = configuration(folder, "--bindir", "--pkglibdir", "--sharedir")
-        # A PostgreSQL that is not the system's brings its libraries along.
-        own = [] if str(folder).startswith("/usr/") else [Path(folder) / "lib"]
+        # A PostgreSQL that is not the system's brings its libraries along, a wheel's beside itself.
+        package = Path(folder).parent
+        own = [Path(folder) / "lib", package.with_name(f"{package.name}.libs")]
+        own = [] if str(folder).startswith("/usr/") else [part for part in own if part.exists()]
         for part in [*parts, *own]:
             copy = place / part.relative_to("/")
             shutil.copytree(part, copy, symlinks=True, copy_function=linked, dirs_exist_ok=True)
         self.bin, libraries, shared = (place / part.relative_to("/") for part in parts)
-        package = Path(package)
-        for file in [package / "hearith.so", *(package / "extension").iterdir()]:
+        built = Path(built)
+        for file in [built / "hearith.so", *(built / "extension").iterdir()]:
             target = (libraries if file.suffix == ".so" else shared / "extension") / file.name
             # What an installed extension left there is a link to the system's file.
             target.unlink(missing_ok=True)

@@ -138,20 +138,3 @@ def test_a_key_that_another_session_removes_is_gone_here(server, sql, one, key):
         assert failure(sql, "SELECT - %s::ciphertext", value)[0] == "42704"
         second.execute("SELECT he_load_key(%s)", [key.public()])
     one("SELECT - %s::ciphertext", value)
-
-
-def test_rights(server, sql, key):
-    sql.execute("DROP ROLE IF EXISTS analyst; CREATE ROLE analyst LOGIN")
-    sql.execute(
-        "CREATE TABLE staff (c ciphertext); GRANT USAGE ON SCHEMA test TO analyst; GRANT SELECT ON staff TO analyst"
-    )
-    sql.execute("INSERT INTO staff VALUES (%s), (%s)", [key.value(3), key.value(4)])
-    with server.connect("analyst") as analyst:
-        total = analyst.execute("SELECT sum(c)::text FROM test.staff").fetchone()[0]
-        assert key.number(total) == (7, 0)
-        assert failure(analyst, "SELECT he_load_key(%s)", key.public())[0] == "42501"
-        assert failure(analyst, "SELECT he_unload_key(%s)", key.id)[0] == "42501"
-        assert failure(analyst, "SET hearith.allow_insecure_keys = on")[0] == "42501"
-        assert (
-            failure(analyst, "SELECT hearith.sum_final(NULL) UNION SELECT hearith.sum_step(NULL, NULL)")[0] != "00000"
-        )
