@@ -195,7 +195,7 @@ def test_without_optional_packages(tmp_path):
     """Arrays need NumPy alone; what is missing is named when it is needed."""
     program = """
 import sys
-for name in ("pyarrow", "pandas", "polars", "tqdm", "click"):
+for name in ("pyarrow", "pandas", "polars", "tqdm", "click", "psycopg"):
     sys.modules[name] = None
 import importlib.util
 import hearith as he
@@ -208,6 +208,7 @@ for attempt, extra in [
     (lambda: __import__("hearith.phe.command_line"), "pheutil"),
     (lambda: __import__("hearith.pandas"), "pandas"),
     (lambda: __import__("hearith.polars"), "polars"),
+    (lambda: __import__("hearith.postgres"), "postgres"),
 ]:
     try:
         attempt()

@@ -14,10 +14,11 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 /// What a list may name: engines, tools, and what is in Python: the tops' second test bench
 /// (cocotb), and what the Python package's tests ask for (python-paillier, its own suite from the
 /// package index, DuckDB, the built command line, Flower, Spark, notebooks); Go, for the service's
-/// client in another language; PostgreSQL, for the election's server; Chromium, for its pages; and
-/// what tests of forks need: namespaces of processes, and the right to choose the next process's id
-/// (`/proc/sys/kernel/ns_last_pid`); buildah, for the service's image.
-pub const NAMES: [&str; 19] = [
+/// client in another language; PostgreSQL, for the election's server, and one with the extension
+/// (`scripts/postgres.sh test`); Chromium, for its pages; and what tests of forks need: namespaces
+/// of processes, and the right to choose the next process's id (`/proc/sys/kernel/ns_last_pid`);
+/// buildah, for the service's image.
+pub const NAMES: [&str; 20] = [
     "serial",
     "avx2",
     "ifma",
@@ -33,6 +34,7 @@ pub const NAMES: [&str; 19] = [
     "notebooks",
     "go",
     "postgres",
+    "postgres-extension",
     "chromium",
     "namespaces",
     "last-pid",
