@@ -5,6 +5,7 @@ between.
 import random
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from test_values import failure
@@ -47,6 +48,8 @@ def test_groups_agree_with_plain_sums(sql, key, staff):
         "WHERE c IS NULL GROUP BY dept",
         "GROUP BY GROUPING SETS ((dept), ())",
         "GROUP BY dept HAVING count(c) > 80",
+        "GROUP BY dept HAVING count(*) > 100",
+        "GROUP BY CUBE (dept)",
         "WHERE false GROUP BY ()",
     ):
         text = query.replace("dept,", "NULL,", 1) if clause.endswith("()") and "SETS" not in clause else query
@@ -158,3 +161,14 @@ def test_groups_that_exceed_the_memory_are_right(sql, key, staff):
     assert re.search("Batches: ([2-9]|[1-9][0-9])", explained(sql, query))
     for _, plain, total in sql.execute(query).fetchall():
         assert fraction(key, total) == Fraction(plain)
+
+
+def test_a_backend_has_one_thread(sql, key, staff):
+    process = sql.execute("SELECT pg_backend_pid()").fetchone()[0]
+    for query in (
+        "SELECT sum(c) FROM staff",
+        "SELECT sum(c) OVER (ORDER BY id ROWS 70 PRECEDING) FROM staff",
+        "SELECT he_rerandomise(c), - c, c - c, c + 1.5, c * 7, c * 0.25, c::text::ciphertext FROM staff",
+    ):
+        sql.execute(query)
+        assert len(list(Path(f"/proc/{process}/task").iterdir())) == 1

@@ -197,7 +197,8 @@ def processor_time(process):
 def test_cancelled_queries_end_soon(sql, key, query):
     sql.execute("CREATE TABLE many AS SELECT i, %s::ciphertext AS c FROM generate_series(1, 30000) i", [key.value(1)])
     # Workers would compute for the backend, whose time is measured.
-    sql.execute("SET max_parallel_workers_per_gather = 0")
+    # LLVM, which compiles long expressions first, looks at no requests.
+    sql.execute("SET max_parallel_workers_per_gather = 0; SET jit = off")
     process, times = backend(sql), []
     start = processor_time(process)
 
@@ -206,7 +207,8 @@ def test_cancelled_queries_end_soon(sql, key, query):
         while processor_time(process) < start + 0.2:
             time.sleep(0.01)
         times.append(processor_time(process))
-        sql.cancel()
+        # What a request to cancel becomes, without the time that it takes to get there.
+        os.kill(process, signal.SIGINT)
 
     canceller = threading.Thread(target=cancel)
     canceller.start()
@@ -214,8 +216,7 @@ def test_cancelled_queries_end_soon(sql, key, query):
         assert failure(sql, query)[0] == "57014"
     finally:
         canceller.join(60)
-    # Sending the request takes the client's time, in which the backend goes on.
-    assert processor_time(process) - times[0] < 0.1 + 0.2
+    assert processor_time(process) - times[0] < 0.1
 
 
 def test_too_little_memory_is_an_error_and_the_server_goes_on(server, sql, one, key):
