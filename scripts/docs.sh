@@ -25,7 +25,7 @@ if [ -x .venv/flower/bin/python ]; then
 fi
 PYTHONPATH=$path \
     "$venv/bin/python" -m pdoc --docformat google --output-directory target/site/python \
-    hearith hearith.{arrow,columns,dghv,duckdb,encoding,federated,keys,pandas,polars,remote,sharing} hearith.phe $spark $flower
+    hearith hearith.{arrow,columns,dghv,duckdb,encoding,federated,keys,pandas,polars,postgres,remote,sharing} hearith.phe $spark $flower
 cargo doc --quiet --workspace --no-deps --target-dir target/site-rust
 rm -rf target/site/rust
 cp -r target/site-rust/doc target/site/rust

@@ -43,10 +43,11 @@ build() {
     local version package
     version=$(major "$1")
     package=$root/$version/package
-    PGRX_PG_CONFIG_PATH=$1 CARGO_TARGET_DIR=$root/$version cargo build --quiet --locked --profile "$profile" \
+    # One folder for all versions, which share whatever does not depend on PostgreSQL.
+    PGRX_PG_CONFIG_PATH=$1 CARGO_TARGET_DIR=$root/build cargo build --quiet --locked --profile "$profile" \
         --manifest-path crates/postgres/Cargo.toml --features "pg$version" >&2
     mkdir -p "$package/extension"
-    cp "$root/$version/$(sed s/^dev$/debug/ <<<"$profile")/libhearith_postgres.so" "$package/hearith.so"
+    cp "$root/build/${profile/#dev/debug}/libhearith_postgres.so" "$package/hearith.so"
     cp crates/postgres/hearith.control crates/postgres/sql/*.sql "$package/extension/"
     echo "$package"
 }
