@@ -35,7 +35,10 @@ class Server:
     """A server's data, started and stopped."""
 
     def __init__(self, installation, name="data", **settings):
-        """Makes a cluster in the installation's folder. `port` tells servers of one folder apart."""
+        """Makes a cluster in the installation's folder.
+
+        `port` tells servers of one folder apart.
+        """
         self.installation, self.folder = installation, installation.place
         self.data = installation.place / name
         # Version 18 computes checksums unless told otherwise, and pg_upgrade wants both the same.

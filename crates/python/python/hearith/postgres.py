@@ -9,7 +9,8 @@
         hp.load_key(connection, public)
         salaries = public.encrypt([52000, 61500], range=10**6).tolist()
         with connection.cursor() as cursor:
-            cursor.executemany("INSERT INTO staff (salary) VALUES (%s)", [(number,) for number in salaries])
+            rows = [(number,) for number in salaries]
+            cursor.executemany("INSERT INTO staff (salary) VALUES (%s)", rows)
         total, mean = connection.execute("SELECT sum(salary), avg(salary) FROM staff").fetchone()
         private.decrypt(total), private.decrypt(mean)
 
