@@ -53,8 +53,12 @@ EXPRESSIONS = {
         (BLOCKS, "room_parts (SIZE : Z)", r"fn multiply_(?:from|below)\(.*?self\.make_room\(0, (.*?)\);", 2),
     ],
     "encodings": [
-        ("paillier/src/encoding/slots.rs", "slot_bits (value_bits addition_bits : Z)",
-         r"fn slot_bits\(&self\) -> u32 \{\n +self\.(value_bits \+ )self\.(addition_bits.*?)\n", 1),
+        (
+            "paillier/src/encoding/slots.rs",
+            "slot_bits (value_bits addition_bits : Z)",
+            r"fn slot_bits\(&self\) -> u32 \{\n +self\.(value_bits \+ )self\.(addition_bits.*?)\n",
+            1,
+        ),
         ("paillier/src/encoding/slots.rs", "KEPT", r"key_bits\.saturating_sub\((\d+)\) / self\.slot_bits\(\)", 1),
     ],
     "schemes": [
@@ -351,7 +355,14 @@ def split_parameters(text):
 
 def kind_of(rust):
     """The kind of a Rust type: a word, an index, numbers, or a pair of words."""
-    kinds = {"u32": "u32", "u64": "u64", "usize": "usize", "[u64]": "list", "(u64, u64)": ("u64", "u64"), "Self": "self"}
+    kinds = {
+        "u32": "u32",
+        "u64": "u64",
+        "usize": "usize",
+        "[u64]": "list",
+        "(u64, u64)": ("u64", "u64"),
+        "Self": "self",
+    }
     plain = re.sub(r"&(?:'\w+ )?(?:mut )?|Zeroizing<(\w+)>", r"\1", rust).strip()
     if plain not in kinds:
         raise Unknown(f"type {rust}")
@@ -913,7 +924,6 @@ class Translator:
         for argument, coq in stores:
             self.store(argument, coq)
         return (value, result) if result is not None else ("tt", None)
-
 
     def applied(self, name, rust, body, argument):
         """A function that the function defines, at its argument."""

@@ -143,7 +143,7 @@ fn big_endian(number: &Integer, width: usize) -> Bytes {
 }
 
 /// A way to vote that the machine knows, for two candidates.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Way {
     method: Method,
     rules: Rules,
@@ -157,11 +157,11 @@ const ONE: Way = way(Method::Choose(Limit::Exactly(1)), 1, 1);
 const ANY: Way = way(Method::Approval, 2, 0);
 const ONE_OR_NONE: Way = way(Method::Choose(Limit::AtMost(1)), 1, 0);
 /// Of one candidate, who has to be chosen.
-const UNOPPOSED: Way = Way { rules: Rules { marks: 1, ..ONE.rules }, ..ONE };
+const UNOPPOSED: Way = Way { method: Method::Choose(Limit::Exactly(1)), rules: Rules { marks: 1, most: 1, least: 1 } };
 
 impl Way {
     /// Whom voters choose.
-    fn choices(self, random: &mut Random) -> &'static [u32] {
+    fn choices(&self, random: &mut Random) -> &'static [u32] {
         let allowed = [&[0][..], &[1], &[], &[0, 1]].into_iter();
         let allowed: Vec<_> = allowed.filter(|one| (self.rules.least..=self.rules.most).contains(&one.len())).collect();
         allowed[random.below(allowed.len() as u64) as usize]
@@ -192,7 +192,7 @@ impl Office {
         let trustees: Vec<Signer> = (0..shared.map_or(0, Verification::trustees)).map(|_| signer()).collect();
         let candidates: Vec<String> = ["Ada", "Bo"].map(String::from).into();
         let contest = |(number, way): (usize, &Way)| {
-            Contest::new(format!("contest {number}"), candidates[..way.rules.marks].to_vec(), way.method)
+            Contest::new(format!("contest {number}"), candidates[..way.rules.marks].to_vec(), way.method.clone())
         };
         let manifest = Manifest {
             board: keeper.public(),
