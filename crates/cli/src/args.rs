@@ -688,8 +688,7 @@ pub struct Import {
     /// The public key that the numbers were encrypted with
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// Name for the encrypted column; with --values an encrypted column of the table, given once
-    /// each
+    /// Name for the encrypted column; with --values each encrypted column of the table
     #[arg(long, value_name = "NAME", required = true)]
     pub column: Vec<String>,
     /// Read a table in CSV, as `export --values` and PostgreSQL write it

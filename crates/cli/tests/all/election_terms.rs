@@ -267,7 +267,7 @@ fn candidates_are_put_in_order() {
     place.write("contests.json", contests.replace("\"title\": \"Chair\"", "\"title\": \"Chair\", \"blank\": true"));
     place.ok(&format!("{init} --out blank"));
     let wrong = "contest 0 cannot be: a ranked contest has no blank vote";
-    place.fails("election ceremony blank --bits 512 --out other", wrong);
+    place.fails("election ceremony blank --bits 512 --out another", wrong);
     place.write("contests.json", contests);
     place.write("voters.csv", "voter,weight\nann,1\nben,2\ncleo,1\n");
     place.ok(&format!("{init} --out club"));
