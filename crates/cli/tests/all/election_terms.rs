@@ -263,7 +263,7 @@ fn candidates_are_put_in_order() {
     place.ok(&format!("{init} --out rising"));
     let wrong =
         "contest 1 cannot be: the points of ranks are whole numbers from 1 to 65535, each less than the one before";
-    place.fails("election ceremony rising --bits 512 --out other", wrong);
+    place.fails("election ceremony rising --bits 512 --out first", wrong);
     place.write("contests.json", contests.replace("\"title\": \"Chair\"", "\"title\": \"Chair\", \"blank\": true"));
     place.ok(&format!("{init} --out blank"));
     let wrong = "contest 0 cannot be: a ranked contest has no blank vote";
