@@ -58,14 +58,15 @@ def test_theorems_and_functions_name_each_other():
     ("right", "wrong", "message"),
     [
         ("/// Proved: `mac_row_correct` in formal/coq/natural.v.\n", "", "mac_row lacks the note"),
-        ("fn mac_row(", "fn mac_line(", "names mac_row in natural.rs, which is not there"),
+        ("fn mac_row(", "fn mac_line(", "names mac_row in arith/natural.rs, which is not there"),
         ("`mac_row_correct`", "`mac_row_right`", "has no theorem mac_row_right"),
     ],
 )
 def test_a_missing_end_is_found(tmp_path, monkeypatch, right, wrong, message):
-    shutil.copytree(prove.SOURCES, tmp_path / "src")
-    file = tmp_path / "src/natural.rs"
+    for crate in prove.NAMED:
+        shutil.copytree(prove.CRATES / crate / "src", tmp_path / crate / "src")
+    file = tmp_path / "arith/src/natural.rs"
     assert right in file.read_text()
     file.write_text(file.read_text().replace(right, wrong))
-    monkeypatch.setattr(prove, "SOURCES", tmp_path / "src")
+    monkeypatch.setattr(prove, "CRATES", tmp_path)
     assert any(message in line for line in prove.check_names())
