@@ -49,12 +49,20 @@ def ended(number):
 
 
 def ready(public, count):
-    """Encrypts a number and has randomisers ready for others."""
+    """Encrypts a number and has randomisers ready for others.
+
+    On a busy machine the first ones may be a minute old, and wiped, before the last ones are made:
+    then no more are made until somebody encrypts.
+    """
     public.keep_randomisers(count)
     public.encrypt(0)
     end = time.monotonic() + 300
+    asked = time.monotonic()
     while public.randomisers_kept < count and time.monotonic() < end:
         time.sleep(0.001)
+        if time.monotonic() > asked + 10:
+            public.encrypt(0)
+            asked = time.monotonic()
 
 
 def traces(public, pipe):
