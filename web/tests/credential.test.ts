@@ -61,7 +61,7 @@ test("doubles, and names and weights that the board refuses, are found before an
 });
 
 test("every refusal of the server has words in every language", () => {
-  const page = readFileSync(new URL("../../docs/how-to/election-server.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../crates/election-server/README.md", import.meta.url), "utf8");
   const codes = [...page.matchAll(/^\| `([a-z_]+)` \| [45]\d\d \|/gm)].map(([, code]) => code ?? "");
   expect(codes.length).toBeGreaterThanOrEqual(16);
   for (const { errors } of Object.values(LANGUAGES)) {
