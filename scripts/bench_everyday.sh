@@ -4,9 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/extension.sh
-work=${CARGO_TARGET_DIR:-target}/peers
-[ -x "$work/bin/python" ] || .venv/bin/python -m venv "$work"
-"$work/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/peers.txt
+. scripts/peers.sh
 
 PYTHONPATH=crates/python/python .venv/bin/python bench/python/everyday.py --library hearith --out "$work/hearith.json"
 for library in phe heu tenseal; do

@@ -12,7 +12,6 @@ end of the reset on, data while its `valid` says that there are some.
 """
 
 import argparse
-import concurrent.futures
 import pathlib
 import re
 import shutil
@@ -121,10 +120,15 @@ def with_parameters(text, name, top, parameters):
         f"  generate if ({key} != {value}) {top}_has_{key}_of_another_value fixed_{key} (); endgenerate\n"
         for key, value in parameters.items()
     ]
-    head = re.search(rf"^module {top}\s*\(.*?\);\n", text, re.MULTILINE | re.DOTALL)
     said = " ".join(f"{key}={value}" for key, value in parameters.items()) or "its defaults"
     title = f"// SPDX-License-Identifier: MIT OR Apache-2.0\n// {top} with {said}: written by synth/plain.py from rtl/{room_of(top)}/{top}.sv.\n"
-    return title + text[: head.end()] + "".join(lines) + text[head.end() :]
+    return title + behind_head(text, top, "".join(lines))
+
+
+def behind_head(text, top, lines):
+    """The text with lines behind the head of a module."""
+    head = re.search(rf"^module {top}\s*\(.*?\);\n", text, re.MULTILINE | re.DOTALL)
+    return text[: head.end()] + lines + text[head.end() :]
 
 
 def ports(text, top):
@@ -136,32 +140,35 @@ def ports(text, top):
 
 def said_by(name, outputs):
     """The output that says whether this one has data, or nothing."""
-    valids = [valid for valid in outputs if re.search(r"(^|_)t?\w{0,2}valid_o$", valid)]
-    starts = [(valid, re.sub(r"valid_o$", "", valid)) for valid in valids if valid != name]
-    best = max((start for start in starts if name.startswith(start[1])), key=lambda start: len(start[1]), default=None)
-    return best and not name.endswith("ready_o") and best[0] or None
+    if name.endswith(("valid_o", "ready_o")):
+        return None
+    starts = {valid.removesuffix("valid_o"): valid for valid in outputs if valid.endswith("valid_o")}
+    # That of a stream, tvalid, says it of tdata and tlast.
+    nearest = max((start for start in starts if name.startswith(start)), key=len, default=None)
+    return starts.get(nearest)
 
 
 def guarded(text, top):
-    """The text with a check in its top: an output that is unknown ends the simulation."""
+    """The text with a check in its top: an output that is unknown after a reset ends the
+    simulation. What has no clock or no reset has no time from which all is known.
+    """
     found = ports(text, top)
-    outputs = [name for name, is_output, _ in found if is_output]
-    if not any(name == "clk_i" for name, _, _ in found):
+    if not {"clk_i", "rst_ni"} <= {name for name, _, _ in found}:
         return text
-    reset = "rst_ni" if any(name == "rst_ni" for name, _, _ in found) else "1'b1"
+    outputs = [name for name, is_output, _ in found if is_output]
     checks = []
     for output in outputs:
         valid = said_by(output, outputs)
         when = f"{valid} === 1'b1 && " if valid else ""
-        checks.append(f'    if ({when}^{output} === 1\'bx) begin $display("unknown: {top}.{output} at %0t", $time); $finish_and_return(1); end\n')
-    if reset == "1'b1":
-        return text  # without a reset there is no time from which all is known
-    check = (
-        f"  reg [3:0] known_from = 0;\n  always @(posedge clk_i) if (!{reset}) known_from <= 1; else if (known_from != 0 && known_from != 4) known_from <= known_from + 1;\n"
-        f"  always @(negedge clk_i) if ({reset} && known_from >= 2) begin\n{''.join(checks)}  end\n"
+        unknown = f'$display("unknown: {top}.{output} at %0t", $time)'
+        checks.append(f"    if ({when}^{output} === 1'bx) begin {unknown}; $finish_and_return(1); end\n")
+    # From the first edge behind the reset on.
+    lines = (
+        "  reg [1:0] edges = 0;\n"
+        "  always @(posedge clk_i) edges <= !rst_ni ? 1 : edges == 1 ? 2 : edges;\n"
+        f"  always @(negedge clk_i) if (rst_ni && edges == 2) begin\n{''.join(checks)}  end\n"
     )
-    head = re.search(rf"^module {top}\s*\(.*?\);\n", text, re.MULTILINE | re.DOTALL)
-    return text[: head.end()] + check + text[head.end() :]
+    return behind_head(text, top, lines)
 
 
 #: What Icarus Verilog 11 does not read in the benches, and what it reads. A wrong latency would
@@ -265,14 +272,8 @@ def main():
         # Designs of more than a few hundred bits take minutes each.
         small = [name for name in DESIGNS if not re.search(r"_(512|1024|2048)$", name)]
         jobs = {name: lambda name=name: simulate(name) for name in options.names or [*BENCHES, *small]}
-    failures = 0
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for name, future in {name: pool.submit(job) for name, job in jobs.items()}.items():
-            try:
-                print(f"plain: {name}: {future.result()}", flush=True)
-            except tools.Failed as error:
-                failures += 1
-                print(f"plain: {name} FAILED: {error}", file=sys.stderr, flush=True)
+    told = {name: lambda name=name, job=job: print(f"plain: {name}: {job()}", flush=True) for name, job in jobs.items()}
+    failures = tools.run_jobs(told, at_once=options.jobs)
     if failures:
         sys.exit(f"plain: {failures} of {len(jobs)} failed")
 
