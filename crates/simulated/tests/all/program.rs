@@ -171,7 +171,8 @@ fn devices_refuse_what_they_cannot_do() {
     );
     place.fails("decrypt --key keys/private.json totals.parquet --engine abacus", "unknown engine 'abacus'");
     let run = place.run("engines --engine abacus");
-    let named = "devices: mesa (decrypts), mesa-dual (decrypts), residue-bank (converts integers to residues), \
+    let named = "devices: cuda (encrypts, adds and decrypts with Paillier keys), mesa (decrypts), \
+        mesa-dual (decrypts), residue-bank (converts integers to residues), \
         coproc (encrypts, adds up and decrypts), dghv (encrypts with keys over the integers), \
         ballot-machine (makes and counts ballots)";
     assert!(run.stderr.trim_end().ends_with(named), "{}", run.stderr);
