@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Generates the tables of characters that names of elections may have
-(docs/explanation/election.md), for the three verifiers.
+(verifier/README.md), for the three verifiers.
 
     scripts/name_tables.py [--check]
 

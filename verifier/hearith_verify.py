@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A second verifier of elections, written from docs/explanation/election.md with nothing but the
-standard library.
+"""A second verifier of elections, written from docs/explanation/election.md and
+verifier/README.md with nothing but the standard library.
 
     python3 hearith_verify.py RECORD [--insecure-key]
 

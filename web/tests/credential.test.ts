@@ -29,7 +29,7 @@ test("a code gives the key that it was made for, and under another election anot
   }
 });
 
-test("the secret is the hash that docs/how-to/election-web.md names", () => {
+test("the secret is the hash that crates/election/README.md names", () => {
   const seed = Uint8Array.from({ length: 16 }, (_, at) => at);
   expect(codeOf(seed)).toBe("aaaqeayeaudaocajbifqydiob4");
   expect(shownCode(codeOf(seed), "credential")).toBe(VECTOR.code);

@@ -5,7 +5,7 @@
 //! ciphertext of all of them, and the others are null. `X.additions` (`UInt64`) says row by row
 //! whether there is a number: 1, or 0 where the column was null. Row groups end where chunks end,
 //! so they can be read ([`batches_of`](crate::parquet::ParquetSource::batches_of)) and added up
-//! apart ([`LatticeTotals::begin_part`]). `docs/reference/bfv-files.md` has the form of the files
+//! apart ([`LatticeTotals::begin_part`]). `crates/bfv/README.md` has the form of the files
 //! in full.
 //!
 //! A chunk is `HBK2`, the table's random id (16 bytes), the number of its first row (8 bytes,

@@ -2,7 +2,7 @@
 //! groups of four.
 //!
 //! The checks are those of a Reed-Solomon code over GF(32) of distance 3
-//! (`docs/how-to/election-web.md`): one or two wrong characters, and two that changed places, are
+//! (the crate's README): one or two wrong characters, and two that changed places, are
 //! always noticed, and the place of a single one is known.
 
 use std::fmt;

@@ -1,5 +1,5 @@
-"""Makes vectors.txt: proofs by another implementation, written from docs/explanation/proofs.md with
-nothing but Python's standard library.
+"""Makes vectors.txt: proofs by another implementation, written from docs/explanation/proofs.md
+and the crate's README with nothing but Python's standard library.
 
 Usage: python3 vectors.py > vectors.txt. The primes of the key are found from fixed starts: only the
 prover's randomness changes.

@@ -2,10 +2,10 @@
 
     distributed.py SEED BITS NEEDED TRUSTEES CANDIDATES VARIANT
 
-computes a run of all trustees from their seeds, written from docs/explanation/threshold.md,
-verifies every equation of the page, and writes the hash of every message (without its signature),
-the numbers of the key and all shares. Those of `distributed.txt` are compared with what the crate
-sends and makes.
+computes a run of all trustees from their seeds, written from
+crates/threshold/src/distributed/README.md, verifies every equation of the page, and writes the hash
+of every message (without its signature), the numbers of the key and all shares. Those of
+`distributed.txt` are compared with what the crate sends and makes.
 """
 
 import hashlib
@@ -125,7 +125,7 @@ class Contribution:
 
 
 def hashed(proof: str, n: int, bits: int, count: int) -> list[int]:
-    """Numbers modulo n that the hash of n gives (docs/explanation/proofs.md)."""
+    """Numbers modulo n that the hash of n gives (crates/proofs/README.md)."""
     width = -(-bits // 8) + 16
     numbers = []
     for index in range(count):

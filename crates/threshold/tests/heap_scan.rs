@@ -131,7 +131,7 @@ fn secret(share: &KeyShare) -> (String, Integer) {
     (s, number)
 }
 
-/// The challenge of the only row of shares, as docs/explanation/threshold.md has it, from the
+/// The challenge of the only row of shares, as crates/threshold/README.md has it, from the
 /// trustee's file.
 fn challenge(share: &KeyShare, ciphertext: &[u8], shares: &[u8]) -> Integer {
     let text = share.to_json();

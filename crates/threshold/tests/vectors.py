@@ -1,5 +1,5 @@
 """A shared key, shares of decryptions and their combination by another implementation, written from
-docs/explanation/threshold.md with nothing but Python's standard library.
+docs/explanation/threshold.md and the crate's README with nothing but Python's standard library.
 
 Usage: `python3 vectors.py > vectors.txt` deals a key and makes shares;
 `python3 vectors.py check < FILE` verifies and combines what is in a file of the same form, and

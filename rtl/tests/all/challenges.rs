@@ -1,5 +1,5 @@
 //! The challenges of the boards' proofs (`rtl/election`), for keys of 256 and of 2048 bits, beside
-//! the transcripts that `docs/explanation/proofs.md` and `docs/explanation/threshold.md` describe.
+//! the transcripts that the READMEs of `crates/proofs` and `crates/threshold` describe.
 
 use hearith_rtl::{PROOF_CHALLENGE_512, PROOF_CHALLENGE_4096, SHARE_CHALLENGE_4096};
 use hearith_verilated::Design;

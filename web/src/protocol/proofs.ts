@@ -1,6 +1,6 @@
 /**
- * Proofs by short openings that a ciphertext holds 0, or one of a few numbers: docs/explanation/proofs.md has every equation and
- * byte. Provers here know the opening, so that every power they need is one of the fixed base `h^n`.
+ * Proofs by short openings that a ciphertext holds 0, or one of a few numbers: docs/explanation/proofs.md has the
+ * equations, crates/proofs/README.md every byte. Provers here know the opening, so that every power they need is one of the fixed base `h^n`.
  */
 
 import { bitLength, gcd, power, productOfPowers, randomBits } from "hearith/bigint.ts";

@@ -1,5 +1,5 @@
 //! Proofs that another implementation made (`vectors.py`, written from docs/explanation/proofs.md
-//! in Python's standard library) hold.
+//! and the crate's README in Python's standard library) hold.
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Engine, KeyPolicy, PublicKey};

@@ -56,7 +56,7 @@ class Shares:
         return self.native.trustee
 
     def to_bytes(self) -> bytes:
-        """The shares one after another, as docs/explanation/threshold.md has them."""
+        """The shares one after another, as crates/threshold/README.md has them."""
         return self.native.to_bytes()
 
     def __len__(self) -> int:

@@ -6,10 +6,11 @@
 //! At the end each has the same [`Verification`](crate::Verification) and a
 //! [`KeyShare`](crate::KeyShare) of its own, which sign and combine as those of a dealt key do.
 //!
-//! docs/explanation/threshold.md has every equation and every byte, and says what is proved and
-//! what is assumed. In short: fewer than `w` trustees, whatever they do, learn nothing of the key
-//! beyond `N` and a few dozen bits of `p` and `q`, and cannot have a wrong key accepted. If one of
-//! them deviates, the run ends, the trustee is named ([`Failure`]), and nothing of the run is kept.
+//! The README in this folder has every equation and every byte; docs/explanation/threshold.md says
+//! what is achieved and what it rests on. In short: fewer than `w` trustees, whatever they do,
+//! learn nothing of the key beyond `N` and a few dozen bits of `p` and `q`, and cannot have a wrong
+//! key accepted. If one of them deviates, the run ends, the trustee is named ([`Failure`]), and
+//! nothing of the run is kept.
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};

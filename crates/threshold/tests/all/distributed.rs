@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-// Where the parts of a message begin (docs/explanation/threshold.md).
+// Where the parts of a message begin (crates/threshold/src/distributed/README.md).
 const KIND: usize = 5;
 const STAGE: usize = 6;
 const VIEW: Range<usize> = 45..77;

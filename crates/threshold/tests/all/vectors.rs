@@ -1,5 +1,6 @@
 //! Keys and shares of another implementation (`vectors.py`, written from
-//! docs/explanation/threshold.md in Python's standard library) are taken, and ours by it.
+//! docs/explanation/threshold.md and the crate's README in Python's standard library) are taken,
+//! and ours by it.
 
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Ciphertexts, Engine, KeyPolicy, PrivateKey, Variant};
