@@ -341,7 +341,11 @@ class Run:
         root = hashed("base", n, sizes.bits, 1)[0]
         v = int(gmpy2.powmod((1 + n) * gmpy2.powmod(root, n, squared), 2, squared))
         v_i = [int(gmpy2.powmod(v, factorial * secret, squared)) for secret in secrets]
-        self.send("verification", [be(one, 2 * sizes.bits) for one in v_i])
+        shown = [be(one, 2 * sizes.bits) for one in v_i]
+        if sizes.variant == "djn":
+            rhos = [own[0] for own in of_rho]
+            shown = [a + b for a, b in zip(shown, self.proofs(n, theta, inverse, rhos, parts), strict=True)]
+        self.send("verification", shown)
         for window in self.windows():
             pairs = zip(window, sizes.lagrange(window), strict=True)
             combined = math.prod(int(gmpy2.powmod(v_i[i - 1], power, squared)) for i, power in pairs) % squared
@@ -362,6 +366,32 @@ class Run:
         self.send("done", [b""] * sizes.trustees)
         h = (-(hashed("generator", n, sizes.bits, 1)[0] ** 2)) % n if sizes.variant == "djn" else None
         return {"n": n, "h": h, "v_i": v_i, "s": secrets}
+
+    def proofs(self, n: int, theta: int, inverse: int, rhos: list[int], parts: list[Contribution]) -> list[bytes]:
+        """What each trustee shows so that all have the proofs that come with a key."""
+        sizes, w = self.sizes, next(w for w in range(2, 1000) if gmpy2.jacobi(w, n) == -1)
+        # N-th roots: y^(u - t R(0)).
+        numbers = hashed("roots", n, sizes.bits, 11)
+        roots = [[int(gmpy2.powmod(y, inverse * rho, n)) for y in numbers] for rho in rhos]
+        u, rest = divmod(inverse * theta + 1, n)
+        assert rest == 0
+        for row, y in enumerate(numbers):
+            others = math.prod(own[row] for own in roots)
+            assert gmpy2.powmod(gmpy2.powmod(y, u, n) * gmpy2.invert(others, n), n, n) == y
+        # Square roots of z or -z.
+        halves = [y if gmpy2.jacobi(y, n) == 1 else w * y % n for y in hashed("blum", n, sizes.bits, 128)]
+        exponents = [sum(part.numbers) for part in parts]
+        exponents[0] = n + 1 - exponents[0]
+        quarters = [exponent // 4 for exponent in exponents]
+        squares = [[int(gmpy2.powmod(z, quarter // 2, n)) for z in halves] for quarter in quarters]
+        odd = [quarter % 2 for quarter in quarters]
+        correction = (odd[0] - sum(odd[1:]) + 1) // 2
+        assert (odd[0] - sum(odd[1:])) % 2 == 1
+        for row, z in enumerate(halves):
+            others = math.prod(own[row] for own in squares[1:])
+            root = squares[0][row] * gmpy2.invert(others, n) * gmpy2.powmod(z, correction, n) % n
+            assert root * root % n in (z, n - z)
+        return [b"".join(be(one, sizes.bits) for one in a + b) for a, b in zip(roots, squares, strict=True)]
 
     def windows(self) -> list[list[int]]:
         last = self.sizes.trustees - self.sizes.needed + 1

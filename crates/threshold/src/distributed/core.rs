@@ -4,6 +4,7 @@
 use super::candidate::{Contribution, expand, mask, message_bytes};
 use super::numbers::jacobi;
 use super::plan::{EXTRA_BITS, Field, Plan, evaluate, has_at_most};
+use super::proofs::{KeyProofs, NUMBERS, Numbers};
 use super::stream::{HASH_BYTES, Hash, Seed, Stream, derive, derive_seed};
 use crate::key::{KeyShare, Origin, Shared, Verification, checked_units, joined};
 use crate::lagrange::coefficients;
@@ -14,6 +15,7 @@ use hearith_arith::natural::{
 use hearith_arith::{Batch, Exponents, Modulus, powers_of_two};
 use hearith_paillier::{PublicKey, Variant};
 use hearith_proofs::hashed;
+use hearith_proofs::roots::ROOTS;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -56,7 +58,7 @@ pub(crate) enum Stage {
     ResultCommitments = 14,
     /// Parts of `Theta`.
     Results = 15,
-    /// `v_i`.
+    /// `v_i`, and parts of proofs.
     Verification = 16,
     /// As before.
     KeyAgreement = 17,
@@ -83,7 +85,14 @@ pub(crate) struct Core {
     number: u32,
     batch: Batches,
     survivor: Option<Survivor>,
-    key: Option<(Verification, KeyShare)>,
+    key: Option<Key>,
+}
+
+/// What a trustee has at the end: the proofs of a DJN key.
+pub(crate) struct Key {
+    pub(crate) verification: Verification,
+    pub(crate) share: KeyShare,
+    pub(crate) proofs: Option<KeyProofs>,
 }
 
 /// A batch of candidates.
@@ -117,9 +126,14 @@ struct Survivor {
     sum: Secret,
     bases: Batch,
     committed: Vec<u8>,
-    /// This trustee's share of `D rho`.
+    /// `D rho_i`, and this trustee's share of `D rho`.
+    own_blind: Secret,
     blind: Secret,
     shared: Option<Shared>,
+    /// `Theta` and `t`, and what roots are taken of, of a DJN key.
+    theta: Vec<u64>,
+    inverse: Vec<u64>,
+    numbers: Option<Numbers>,
 }
 
 impl Core {
@@ -153,7 +167,7 @@ impl Core {
     }
 
     /// The key, after [`Stage::KeyAgreement`].
-    pub(crate) fn into_key(self) -> Option<(Verification, KeyShare)> {
+    pub(crate) fn into_key(self) -> Option<Key> {
         self.key
     }
 
@@ -304,9 +318,14 @@ impl Core {
             Stage::Tests => (HASH_BYTES + 2 * TESTS * modulus, 0),
             Stage::Blinding => (0, plan.wide.bytes() + plan.blind_share_bytes() + HASH_BYTES),
             Stage::Results => (HASH_BYTES + plan.wide.bytes(), 0),
-            Stage::Verification => (2 * modulus, 0),
+            Stage::Verification => (modulus * (2 + self.proof_numbers()), 0),
             Stage::Agreement | Stage::OpeningAgreement | Stage::KeyAgreement | Stage::Done => (0, 0),
         }
+    }
+
+    /// Numbers modulo `N` that each trustee shows for the proofs.
+    fn proof_numbers(&self) -> usize {
+        if self.plan.parameters.variant == Variant::Djn { NUMBERS } else { 0 }
     }
 
     fn seed_of(&self, label: &str, more: &[u8]) -> Seed {
@@ -557,8 +576,12 @@ impl Core {
             contribution: batch.contributions.swap_remove(index),
             sum,
             committed: Vec::new(),
+            own_blind: Zeroizing::default(),
             blind: Zeroizing::default(),
             shared: None,
+            theta: Vec::new(),
+            inverse: Vec::new(),
+            numbers: None,
         });
         Ok(())
     }
@@ -651,7 +674,10 @@ impl Core {
             message.extend_from_slice(&self.blinding_mask(me, to)[..]);
             message
         };
-        Ok(self.everybody().map(message).collect())
+        let messages = self.everybody().map(message).collect();
+        let own_blind = of_rho.swap_remove(0);
+        self.survivor()?.own_blind = own_blind;
+        Ok(messages)
     }
 
     /// The seed of what masks the results of this trustee and another.
@@ -729,11 +755,22 @@ impl Core {
         let bits = shared.response_bits();
         let power = shared.key().square().pow(shared.generator(), Exponents::Shared(&exponent, bits));
         let verification = joined(shared.key(), &power).public();
-        survivor.committed = verification.to_be_bytes(2 * plan.modulus_bytes());
+        let mut shown = verification.to_be_bytes(2 * plan.modulus_bytes());
         let share = KeyShare::new(shared.clone(), self.me, verification.clone(), &share)
             .map_err(|_| Suspicion("the share is out of range"))?;
-        self.survivor()?.shared = Some(shared.clone());
-        self.key = Some((Verification::new(shared, verification), share));
+        if parameters.variant == Variant::Djn {
+            let numbers = Numbers::of(shared.key()).ok_or(Suspicion("no small number has the Jacobi symbol -1"))?;
+            let survivor = self.survivor.as_ref().ok_or(Suspicion("there is no survivor"))?;
+            let bits = parameters.bits + plan.rho_bits + 64;
+            let whole = product_in(&survivor.own_blind, &inverse, limbs_of(bits));
+            let (half, half_bits) = self.exponent(&survivor.contribution, survivor.key.root().as_limbs(), 3);
+            shown.extend_from_slice(&numbers.part(shared.key(), (&whole, bits), (&half, half_bits)));
+            let (theta, survivor) = (theta.to_vec(), self.survivor()?);
+            (survivor.theta, survivor.inverse, survivor.numbers) = (theta, inverse, Some(numbers));
+        }
+        let survivor = self.survivor()?;
+        (survivor.committed, survivor.shared) = (shown, Some(shared.clone()));
+        self.key = Some(Key { verification: Verification::new(shared, verification), share, proofs: None });
         Ok(())
     }
 
@@ -743,14 +780,33 @@ impl Core {
 
     /// Whether the `v_i` of all trustees are those of one sharing of the key.
     fn check_key(&mut self, broadcasts: &[Vec<u8>]) -> Result<(), Suspicion> {
-        let shared = self.survivor()?.shared.take().ok_or(Suspicion("there is no key"))?;
-        let units = checked_units(shared.key(), "v_i", &broadcasts.concat());
+        let width = self.plan.modulus_bytes();
+        let survivor = self.survivor.take().ok_or(Suspicion("there is no survivor"))?;
+        let shared = survivor.shared.ok_or(Suspicion("there is no key"))?;
+        let units: Vec<u8> = broadcasts.iter().flat_map(|one| &one[..2 * width]).copied().collect();
+        let units = checked_units(shared.key(), "v_i", &units);
         let units = units.map_err(|_| Suspicion("a number v_i is no unit"))?;
+        let key = shared.key().clone();
         let verification = Verification::checked(shared, units);
         let verification = verification.map_err(|_| Suspicion("the numbers v_i are not those of one key"))?;
-        let (_, share) = self.key.take().ok_or(Suspicion("there is no key"))?;
-        self.key = Some((verification, share));
-        self.survivor = None;
+        let mut proofs = None;
+        if let Some(numbers) = &survivor.numbers {
+            let n = key.root();
+            let rows = |bytes: &[u8]| {
+                let rows =
+                    bytes.chunks_exact(width).map(|row| unit(n, row, n.limbs())).collect::<Result<Vec<_>, _>>()?;
+                Ok(Batch::concat(&rows.iter().collect::<Vec<_>>()).public())
+            };
+            let parts = broadcasts.iter().map(|one| {
+                let (whole, half) = one[2 * width..].split_at(ROOTS * width);
+                Ok(vec![rows(whole)?, rows(half)?])
+            });
+            let parts = parts.collect::<Result<Vec<_>, Suspicion>>()?;
+            let found = numbers.combine(&key, &survivor.theta, &survivor.inverse, &parts);
+            proofs = Some(found.ok_or(Suspicion("the roots are not those of the numbers"))?);
+        }
+        let key = self.key.take().ok_or(Suspicion("there is no key"))?;
+        self.key = Some(Key { verification, proofs, ..key });
         Ok(())
     }
 }

@@ -60,6 +60,7 @@ mod failure;
 mod message;
 mod numbers;
 mod plan;
+mod proofs;
 mod replay;
 mod stream;
 mod trustee;
@@ -67,6 +68,7 @@ mod trustee;
 pub use failure::{Failure, Reason};
 pub use message::Identity;
 pub(crate) use plan::key_share_bits;
+pub use proofs::KeyProofs;
 pub use trustee::{Finished, Progress, Step, Trustee};
 
 use crate::error::{Error, ErrorKind};

@@ -1,9 +1,10 @@
 //! A trustee: the protocol's rounds, signed, confirmed, and accounted for if they fail.
 
-use super::core::{Body, Core, Stage};
+use super::core::{Body, Core, Key, Stage};
 use super::failure::{Failure, Reason};
 use super::message::{Identity, Kind, Message, Place, parse, round, sender, signed, signed_part, unsigned};
 use super::plan::Plan;
+use super::proofs::KeyProofs;
 use super::replay::{Replay, Start, next_view};
 use super::stream::{HASH_BYTES, Hash, Seed, derive, random_seed};
 use super::{Parameters, is_threshold};
@@ -43,6 +44,8 @@ pub struct Finished {
     pub verification: Verification,
     /// This trustee's share of the key.
     pub share: KeyShare,
+    /// Proofs about a DJN key, the same for all.
+    pub proofs: Option<KeyProofs>,
     /// The hash of all that was sent to everybody, the same for all.
     pub transcript: [u8; 32],
     /// How many candidates were tried.
@@ -324,8 +327,8 @@ impl Trustee {
         let (transcript, rounds) = (self.view, self.round + 1);
         let spent = Core::new(Arc::clone(&self.plan), self.me, Seed::default());
         match std::mem::replace(&mut self.core, spent).into_key() {
-            Some((verification, share)) => {
-                Step::Finished(Box::new(Finished { verification, share, transcript, candidates, rounds }))
+            Some(Key { verification, share, proofs }) => {
+                Step::Finished(Box::new(Finished { verification, share, proofs, transcript, candidates, rounds }))
             }
             None => {
                 Step::Failed { failure: Failure { trustees: Vec::new(), reason: Reason::Chance }, farewell: Vec::new() }

@@ -5,7 +5,7 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_threshold::distributed::{
-    Failure, Finished, Identity, Parameters, Reason, Step, Trustee, is_threshold, session_id,
+    Failure, Finished, Identity, KeyProofs, Parameters, Reason, Step, Trustee, is_threshold, session_id,
 };
 use hearith_threshold::{Contexts, ErrorKind, KeyShare, Origin, Shares, Verification, deal};
 use rug::{Integer, integer::IsPrime, integer::Order};
@@ -248,6 +248,14 @@ fn every_choice_of_trustees_decrypts() {
             finished.iter().all(|one| one.verification == *verification && one.transcript == finished[0].transcript)
         );
 
+        // Proofs as the owner of a key makes them.
+        assert!(finished.iter().all(|one| one.proofs == finished[0].proofs));
+        assert_eq!(finished[0].proofs.is_some(), variant == Variant::Djn);
+        if let Some(KeyProofs { roots, square_roots }) = &finished[0].proofs {
+            hearith_proofs::roots::verify(key, roots).unwrap();
+            hearith_proofs::blum::verify(key, square_roots).unwrap();
+        }
+
         // Files are read back, and what is read decrypts.
         let read = Verification::from_json(&verification.to_json(), KeyPolicy::AllowInsecure, engine).unwrap();
         assert_eq!(&read, verification);
@@ -369,6 +377,25 @@ fn whoever_changes_a_message_is_named() {
             });
             deviated(&outcomes, cheat, &format!("stage {stage}, byte {at}, to all: {to_all}"));
         }
+    }
+}
+
+/// Parts of the proofs about a DJN key: roots of the wrong numbers name who showed them.
+#[test]
+fn whoever_shows_a_wrong_part_of_a_proof_is_named() {
+    let run = Run::new(128, 2, 3, Variant::Djn, 16);
+    let record = run.record();
+    let last = record.last(VERIFICATION);
+    let width = 16;
+    let length = body(record.message(last, 1, 2)).len();
+    assert_eq!(length, width * (2 + 11 + 128));
+    for (cheat, number) in [(1, 2), (2, 12), (3, 13), (1, 140)] {
+        let outcomes = run.with(|mut passing| {
+            if passing.round == last && passing.from == cheat {
+                passing.change(&run, width * number + width - 1);
+            }
+        });
+        deviated(&outcomes, cheat, &format!("number {number}"));
     }
 }
 

@@ -1,0 +1,111 @@
+//! Proofs that come with a key: what its owner would show, made by all trustees.
+//!
+//! Both are roots modulo `N` that [`hearith_proofs::roots`] and [`hearith_proofs::blum`] verify. A
+//! root is a power whose exponent the trustees share as a sum; each raises to its part.
+
+use super::numbers::{exact_quotient, jacobi};
+use hearith_arith::natural::{Secret, add_assign, product, resized};
+use hearith_arith::{Batch, Exponents};
+use hearith_paillier::{Openings, PublicKey};
+use hearith_proofs::blum::ROUNDS;
+use hearith_proofs::roots::ROOTS;
+use hearith_proofs::{blum, hashed, roots};
+
+/// Numbers in both proofs.
+pub(crate) const NUMBERS: usize = ROOTS + ROUNDS;
+/// Of so many numbers one has the Jacobi symbol -1, as in [`blum`].
+const MOST: u64 = 1000;
+
+/// Proofs about the key, as its owner would make them: that every ciphertext decrypts to one number
+/// only ([`roots`]), and that `N` has two prime factors, both 3 modulo 4 ([`blum`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyProofs {
+    /// `N`-th roots.
+    pub roots: Openings,
+    /// Square roots.
+    pub square_roots: Openings,
+}
+
+/// What roots are taken of.
+pub(crate) struct Numbers {
+    /// For `N`-th roots.
+    whole: Batch,
+    /// For square roots: these or their negatives are squares.
+    halves: Batch,
+}
+
+impl Numbers {
+    /// Those of a key; none if no small number has the Jacobi symbol -1.
+    pub(crate) fn of(key: &PublicKey) -> Option<Self> {
+        let n = key.root();
+        let symbol = |number: &[u64]| jacobi(&resized(number, n.limbs()), n.as_limbs());
+        let w = (2..MOST).find(|&w| symbol(&[w]) == -1)?;
+        let mut halves = hashed("blum", key, ROUNDS);
+        let multiples = n.mul_by(&halves, &n.factor(&[w]));
+        for row in 0..ROUNDS {
+            if symbol(halves.row(row)) == -1 {
+                halves.row_mut(row).copy_from_slice(multiples.row(row));
+            }
+        }
+        Some(Numbers { whole: hashed("roots", key, ROOTS), halves })
+    }
+
+    /// A trustee's part: powers to `t D rho_i`, and to half of its part of `phi / 4`, rounded down.
+    pub(crate) fn part(&self, key: &PublicKey, whole: (&Secret, u32), half: (&Secret, u32)) -> Vec<u8> {
+        let power = |numbers: &Batch, (exponent, bits): (&Secret, u32)| {
+            key.root().pow(numbers, Exponents::Shared(exponent, bits)).public().to_be_bytes(key.plaintext_bytes())
+        };
+        [power(&self.whole, whole), power(&self.halves, half)].concat()
+    }
+
+    /// The proofs, of the parts of all trustees, in their order; none if a part is wrong.
+    ///
+    /// `f(0) = t (N R(0) - Theta)` is a multiple of `phi`, and `t Theta = N u - 1`. So
+    /// `N (t R(0) - u) = -1` modulo `phi`, and `y^(u - t R(0))` is an `N`-th root of `y`. With
+    /// `M = phi / 4`, which is odd, `z^((M + 1) / 2)` is a square root of `z` or `-z`.
+    pub(crate) fn combine(
+        &self,
+        key: &PublicKey,
+        theta: &[u64],
+        inverse: &[u64],
+        parts: &[Vec<Batch>],
+    ) -> Option<KeyProofs> {
+        let n = key.root();
+        let mut multiple = product(theta, inverse);
+        multiple.push(0);
+        add_assign(&mut multiple, &[1]);
+        let u = exact_quotient(&multiple, n.as_limbs());
+        let product_of = |parts: &[Vec<Batch>], half: usize| {
+            let first = parts.first()?[half].clone();
+            Some(parts[1..].iter().fold(first, |product, part| n.mul(&product, &part[half])))
+        };
+        let opened = |numbers: &Batch| key.openings_from_be(&numbers.to_be_bytes(key.plaintext_bytes())).ok();
+        let whole = n.pow(&self.whole, Exponents::Public(&u));
+        let whole = opened(&n.mul(&whole, &inverses(key, &product_of(parts, 0)?)?))?;
+        roots::verify(key, &whole).ok()?;
+
+        // What rounding took away is the same for all rows, at most a half for each trustee.
+        let back = inverses(key, &self.halves)?;
+        let mut half = n.mul(&parts.first()?[1], &inverses(key, &product_of(&parts[1..], 1)?)?);
+        half = n.mul(&half, &self.halves);
+        for _ in 0..=parts.len() {
+            let squares = n.mul(&half, &half);
+            let negative = n.neg(&squares);
+            let is_root =
+                |row: usize| [&squares, &negative].into_iter().any(|squares| squares.row(row) == self.halves.row(row));
+            if (0..ROUNDS).all(is_root) {
+                let square_roots = opened(&half)?;
+                blum::verify(key, &square_roots).ok()?;
+                return Some(KeyProofs { roots: whole, square_roots });
+            }
+            half = n.mul(&half, &back);
+        }
+        None
+    }
+}
+
+/// The inverses of public rows; none if one has a factor in common with `N`.
+fn inverses(key: &PublicKey, numbers: &Batch) -> Option<Batch> {
+    let inverses = numbers.rows().map(|row| key.inverse_of_residue(row)).collect::<Option<Vec<_>>>()?;
+    Some(Batch::from_rows(numbers.limbs(), inverses.iter().map(|row| &row[..])).public())
+}
