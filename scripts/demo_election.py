@@ -2,6 +2,7 @@
 """For `make demo-election`: votes that come to a public result, and the result beside the truth.
 
 demo_election.py votes TABLE FOLDER   writes contests.json, voters.csv, first.csv and last.csv: some voters vote twice
+demo_election.py ports COUNT          prints ports that nobody listens at
 demo_election.py compare TABLE JSON   compares what `hearith election verify --json` found; exit 1 if it differs
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import socket
 import sys
 from pathlib import Path
 
@@ -30,6 +32,12 @@ def write(path: Path, header: list[str], rows: list[list[str]]) -> None:
     """A table with a header."""
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([header, *rows])
+
+
+def ports(count: int) -> None:
+    """Ports that nobody listens at now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    print(*(one.getsockname()[1] for one in sockets))
 
 
 def votes(table: Path, folder: Path) -> None:
@@ -77,6 +85,9 @@ def compare(table: Path, answer: Path) -> int:
 
 def main() -> int:
     """Does what is asked for."""
+    if sys.argv[1] == "ports":
+        ports(int(sys.argv[2]))
+        return 0
     act, table, other = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     if act == "compare":
         return compare(table, other)

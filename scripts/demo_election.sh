@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # An election whose result is known: 538 simulated voters cast what data/electors.csv says, 450 of them after they had voted otherwise before, and
-# 12 ballots are challenged: a thousand ballots. Three of five trustees decrypt, two verifiers that share no code check the record, and the result is
+# 12 ballots are challenged: a thousand ballots. Five trustees, each a process, generate the key together; three of them decrypt, two verifiers that share no code check the record, and the result is
 # held against the truth. Ends with status 1 if it differs. Everybody works over HTTP with a server on SQLite. BITS (2048) chooses the key size;
 # SERVE=1 leaves the server up, at the URL that is printed, until Ctrl-C. The record stays in target/demo-election/record.
 set -euo pipefail
@@ -23,6 +23,28 @@ mkdir -p "$folder"
 step() {
     printf '\n$ hearith election %s\n' "$*"
     "$hearith" "${insecure[@]}" election "$@"
+}
+
+# Five trustees generate the key over the loopback address.
+generate() {
+    local ports trustee peer parts=() peers
+    read -ra ports < <(python3 scripts/demo_election.py ports 5)
+    for trustee in {1..5}; do
+        peers=()
+        for ((peer = 1; peer < trustee; peer++)); do peers+=(--peer "$peer=127.0.0.1:${ports[peer - 1]}"); done
+        line=(ceremony --distributed 3/5 --bits "$bits" --trustee "$trustee" --trustee-keys "$folder/trustees.txt"
+            --trustee-key "$folder/signing/trustee-$trustee.json" --listen "127.0.0.1:${ports[trustee - 1]}"
+            "${peers[@]}" --out "$folder/trustees-$trustee")
+        if [ "$trustee" = 5 ]; then
+            step "${line[@]}"
+        else
+            "$hearith" "${insecure[@]}" election "${line[@]}" >"$folder/trustee-$trustee.log" 2>&1 &
+            parts+=($!)
+        fi
+    done
+    for trustee in "${!parts[@]}"; do
+        wait "${parts[trustee]}" || { cat "$folder/trustee-$((trustee + 1)).log" >&2; exit 1; }
+    done
 }
 
 # The server, which is asked to end when this script does.
@@ -57,13 +79,15 @@ pages=()
 [ ! -f web/dist/index.html ] || pages=(--web web/dist)
 python3 scripts/demo_election.py votes "$table" "$folder"
 step init --title "Electors of 2016" --contests "$folder/contests.json" --revoting --out "$office"
-printf '\nFive trustees make keys to sign with; the ceremony gets the public halves:\n'
+printf '\nFive trustees make keys to sign with, and exchange the public halves:\n'
 mkdir "$folder/signing"
 for trustee in {1..5}; do
     step trustee-key --out "$folder/signing/trustee-$trustee.json" | tee "$folder/said.txt"
     tail -n 1 "$folder/said.txt" >>"$folder/trustees.txt"
 done
-step ceremony "$office" --bits "$bits" --shares 3/5 --trustee-keys "$folder/trustees.txt" --out "$folder/trustees"
+printf '\nThey generate the key together, each a process of its own, one of them shown:\n'
+generate
+step ceremony "$office" --trustee-keys "$folder/trustees.txt" --statements "$folder"/trustees-?/statement-?.json
 step restore --store "sqlite:$folder/board.db" "$office"
 serve
 printf '\ndemo: the server is %s\n' "$url"
@@ -85,7 +109,7 @@ done
 cast last
 step tally "$office" --server "$url"
 for trustee in 1 3 5; do
-    step decrypt-share "$url" --share "$folder/trustees/share-$trustee.json" \
+    step decrypt-share "$url" --share "$folder/trustees-$trustee/share-$trustee.json" \
         --trustee-key "$folder/signing/trustee-$trustee.json" --out "$folder/share-$trustee.json"
 done
 step finish "$office" "$folder/share-1.json" "$folder/share-3.json" "$folder/share-5.json" --server "$url"

@@ -269,7 +269,16 @@ FORMS: dict[str, Any] = {
         "revoting": FLAG,
         "title": TEXT,
         "trial?": TRUE,
-        "trustees": (None, {"base": BYTES, "keys": [BYTES], "needed": SMALL, "signing?": [BYTES]}),
+        "trustees": (
+            None,
+            {
+                "base": BYTES,
+                "generated?": {"statements": [BYTES], "transcript": HASH},
+                "keys": [BYTES],
+                "needed": SMALL,
+                "signing?": [BYTES],
+            },
+        ),
     },
     "voters": {"election": HASH, "voters": [{"id": TEXT, "key": BYTES, "weight": NUMBER}]},
     "replace": {"election": HASH, "voters": [{"id": TEXT, "key": BYTES}]},
@@ -509,6 +518,14 @@ def lagrange(delta: int, chosen: Collection[int]) -> dict[int, int]:
                 top, bottom = top * j, bottom * (j - i)
         found[i] = top // bottom
     return found
+
+
+def generated_bits(bits: int, needed: int, trustees: int) -> int:
+    """Bits of the longest share of a key that trustees generated together."""
+    of_trustees = trustees.bit_length()
+    coefficient = bits + 128 + of_trustees + 128 + factorial(trustees).bit_length() + needed - 1
+    share = coefficient + 1 + sum(trustees**power for power in range(needed)).bit_length()
+    return 2 * bits + share + of_trustees
 
 
 def check_modulus(key: Key, insecure: bool) -> None:
@@ -779,23 +796,44 @@ class Election:
         require("registrar" not in body or self.registrar not in others, "the registrar has another's key")
         self.trustees: list[int] = []
         self.signing: list[bytes] = []
-        self.needed = 0
+        self.needed, self.answer_bits = 0, 2 * self.key.bits + 512
         if body["trustees"] is not None:
-            shared = members({"signing": None, **body["trustees"]}, "base keys needed signing")
-            width = 2 * self.key.width
-            self.base = self.key.unit(base64url(shared["base"], width))
-            self.trustees = [self.key.unit(base64url(one, width)) for one in listed(shared["keys"])]
-            require(1 <= len(self.trustees) <= 20, "a key is shared by 1 to 20 trustees")
-            self.needed = integer(shared["needed"], 1, len(self.trustees))
-            check_dealing(self.key, self.base, self.trustees, self.needed)
-            old = "the trustees have no keys to sign with: the election was set up by an earlier version"
-            require(shared["signing"] is not None, old)
-            self.signing = [signing_key(one) for one in listed(shared["signing"])]
-            require(len(self.signing) == len(self.trustees), "not a key to sign with for every trustee")
-            others.add(self.registrar)
-            known = {*self.signing, *others}
-            own = len(known) == len(self.signing) + len(others)
-            require(own, "two of trustees, registrar, organiser and board have the same key")
+            self.read_trustees(body, others | {self.registrar})
+
+    def read_trustees(self, body: dict[str, Any], others: set[bytes]) -> None:
+        """Those who decrypt: what was dealt to them, or what they generated together."""
+        shared = members({"generated": None, "signing": None, **body["trustees"]}, "base generated keys needed signing")
+        width = 2 * self.key.width
+        self.base = self.key.unit(base64url(shared["base"], width))
+        self.trustees = [self.key.unit(base64url(one, width)) for one in listed(shared["keys"])]
+        count = len(self.trustees)
+        require(1 <= count <= 20, "a key is shared by 1 to 20 trustees")
+        self.needed = integer(shared["needed"], 1, count)
+        if shared["generated"] is not None:
+            few = 3 <= count <= 9 and self.needed >= 2 and 2 * self.needed - 1 <= count
+            require(few, "not so many trustees as generate a key together")
+            self.answer_bits = generated_bits(self.key.bits, self.needed, count) + 512
+        check_dealing(self.key, self.base, self.trustees, self.needed)
+        old = "the trustees have no keys to sign with: the election was set up by an earlier version"
+        require(shared["signing"] is not None, old)
+        self.signing = [signing_key(one) for one in listed(shared["signing"])]
+        require(len(self.signing) == count, "not a key to sign with for every trustee")
+        own = len({*self.signing, *others}) == count + len(others)
+        require(own, "two of trustees, registrar, organiser and board have the same key")
+        if shared["generated"] is not None:
+            self.check_statements(body["key"], shared)
+
+    def check_statements(self, key: Any, shared: dict[str, Any]) -> None:
+        """What each trustee says of a key that they generated together."""
+        generated = members(shared["generated"], "statements transcript")
+        statements = [base64url(one) for one in listed(generated["statements"])]
+        require(len(statements) == len(self.signing), "not a statement of every trustee about the key")
+        common = {"key": key, "transcript": generated["transcript"]}
+        common |= {name: shared[name] for name in ("base", "keys", "needed")}
+        for trustee, (signer, signed) in enumerate(zip(self.signing, statements, strict=True), 1):
+            text = canonical({**common, "trustee": trustee})
+            holds = signature_holds(signer, "hearith-election 1 generation", text, signed)
+            require(holds, "a trustee's statement about the key is not signed by it")
 
     def read_dates(self, body: dict[str, Any]) -> None:
         """When voting begins and ends, if that is said; and what voters should know."""
@@ -904,11 +942,14 @@ class Election:
                 made = (1 + contest.numbers[value] * key.n) * key.power_of_base(exponent) % key.square
                 require(key.wide(made) == ciphertext, "the opening is not that of the ciphertext")
 
+    def share_bytes(self) -> int:
+        """Bytes of a share of the decryption of one mark."""
+        return 3 * 2 * self.key.width + (self.answer_bits + 7) // 8
+
     def read_shares(self, data: bytes, trustee: int, tally: list[int]) -> list[int]:
         """The shares c_i of every mark, their proofs verified."""
-        key, bits = self.key, 2 * self.key.bits + 512
-        width = 2 * key.width
-        row_bytes, shares = 3 * width + (bits + 7) // 8, []
+        key, bits, width = self.key, self.answer_bits, 2 * self.key.width
+        row_bytes, shares = self.share_bytes(), []
         require(len(data) == row_bytes * len(tally), "not a share for every mark of the tally")
         v, v_i = self.base, self.trustees[trustee - 1]
         counters = b"".join(one.to_bytes(4, "big") for one in (self.needed, len(self.trustees), trustee))
@@ -1310,8 +1351,8 @@ class Verifier:
         trustee = integer(body["trustee"], 1, len(election.trustees))
         require(trustee not in self.share_data, "the trustee has given a share already")
         data = base64url(body["shares"])
-        row = 3 * 2 * election.key.width + (2 * election.key.bits + 512 + 7) // 8
-        require(len(data) == row * len(election.places()), "not a share for every mark of the tally")
+        fits = len(data) == election.share_bytes() * len(election.places())
+        require(fits, "not a share for every mark of the tally")
         self.share_data[trustee] = (index, data)
         return election.signing[trustee - 1]
 

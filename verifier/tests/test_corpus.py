@@ -40,7 +40,7 @@ def test_every_manipulation_is_found_by_the_check_that_it_concerns(corpus: list[
 def test_the_corpus_has_every_family_and_check(corpus: list[Case]) -> None:
     families = Counter(case.family for case in corpus)
     asked = [
-        "chain", "heads", "encodings", "names", "keys", "dealer", "ballots", "proofs", "tallies", "shares", "openings",
+        "chain", "heads", "encodings", "names", "keys", "dealer", "generated", "ballots", "proofs", "tallies", "shares", "openings",
         "dates", "lists", "descriptions", "blanks", "ranks",
     ]  # fmt: skip
     assert all(families[family] >= 20 for family in asked), families

@@ -14,7 +14,7 @@ mod reference;
 mod serve;
 
 use std::ffi::OsString;
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -160,6 +160,21 @@ pub enum Command {
     Dghv(Absent),
 }
 
+/// Who and where the trustees are that generate a key together.
+#[cfg(feature = "distributed")]
+#[derive(Clone, Debug, Args)]
+pub struct Meet {
+    /// With --distributed: this trustee's number
+    #[arg(long, value_name = "N", requires = "distributed")]
+    pub trustee: Option<u32>,
+    /// With --distributed: where trustees with higher numbers connect
+    #[arg(long, value_name = "ADDRESS", requires = "distributed")]
+    pub listen: Option<SocketAddr>,
+    /// With --distributed: where each trustee with a lower number listens
+    #[arg(long, value_name = "N=HOST:PORT", requires = "distributed")]
+    pub peer: Vec<Peer>,
+}
+
 /// `hearith keygen`.
 #[derive(Clone, Debug, Args)]
 pub struct Keygen {
@@ -182,27 +197,19 @@ pub struct Keygen {
     #[arg(long, value_name = "W/L")]
     pub shares: Option<Sharing>,
     /// Generate a shared key with other trustees: of L, 3 to 9, any W decrypt
-    #[cfg(feature = "service")]
+    #[cfg(feature = "distributed")]
     #[arg(long, value_name = "W/L", conflicts_with_all = ["scheme", "set", "shares", "signing"])]
     pub distributed: Option<Sharing>,
-    /// With --distributed: this trustee's number
-    #[cfg(feature = "service")]
-    #[arg(long, value_name = "N", requires = "distributed")]
-    pub trustee: Option<u32>,
+    /// With --distributed: who and where the trustees are
+    #[cfg(feature = "distributed")]
+    #[command(flatten)]
+    pub at: Meet,
     /// With --distributed: this trustee's private key, signing-private.json
-    #[cfg(feature = "service")]
+    #[cfg(feature = "distributed")]
     #[arg(long, value_name = "FILE", requires = "distributed")]
     pub identity: Option<PathBuf>,
-    /// With --distributed: where trustees with higher numbers connect
-    #[cfg(feature = "service")]
-    #[arg(long, value_name = "ADDRESS", requires = "distributed")]
-    pub listen: Option<SocketAddr>,
-    /// With --distributed: where each trustee with a lower number listens
-    #[cfg(feature = "service")]
-    #[arg(long, value_name = "N=HOST:PORT", requires = "distributed")]
-    pub peer: Vec<Peer>,
     /// With --distributed: each other trustee's key, signing-public.json
-    #[cfg(feature = "service")]
+    #[cfg(feature = "distributed")]
     #[arg(long, value_name = "N=FILE", requires = "distributed")]
     pub peer_key: Vec<PeerKey>,
     /// Make a key that signs tables: DIR/signing-public.json and DIR/signing-private.json
@@ -459,7 +466,7 @@ pub struct Sharing {
 }
 
 /// Where a trustee listens.
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// The trustee's number.
@@ -468,7 +475,7 @@ pub struct Peer {
     pub address: String,
 }
 
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 impl FromStr for Peer {
     type Err = String;
 
@@ -482,7 +489,7 @@ impl FromStr for Peer {
 }
 
 /// The file of a trustee's public key.
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerKey {
     /// The trustee's number.
@@ -491,7 +498,7 @@ pub struct PeerKey {
     pub file: PathBuf,
 }
 
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 impl FromStr for PeerKey {
     type Err = String;
 
@@ -502,7 +509,7 @@ impl FromStr for PeerKey {
 }
 
 /// A trustee's number, and what follows the sign behind it.
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 fn numbered(text: &str) -> Option<(u32, &str)> {
     let (number, rest) = text.split_once('=')?;
     Some((number.parse().ok()?, rest)).filter(|(_, rest)| !rest.is_empty())

@@ -36,7 +36,7 @@ use tokio_rustls::rustls::{
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::args::{Keygen, Peer, PeerKey, Sharing};
+use crate::args::{Keygen, Meet, Peer, PeerKey, Sharing};
 use crate::failure::{Failure, eprint_line, name};
 use crate::keys::KeyFile;
 use crate::progress::{Length, Progress};
@@ -82,17 +82,23 @@ enum Lost {
     Run(Ended),
 }
 
+/// What an option of `--distributed` that is missing is told as.
+pub(crate) fn missing(what: &str) -> Failure {
+    Failure::new(format!("--distributed takes {what}"))
+}
+
+/// The number of this trustee.
+pub(crate) fn number(at: &Meet, Sharing { trustees, .. }: Sharing) -> Result<u32, Failure> {
+    let me = at.trustee.filter(|me| (1..=trustees).contains(me));
+    me.ok_or_else(|| missing(&format!("--trustee N, a number from 1 to {trustees}")))
+}
+
 impl Meeting {
-    /// Reads keys and addresses, and shows the keys of all.
+    /// Reads the keys of `keygen`'s trustees.
     pub(crate) fn prepare(session: &Session, command: &Keygen, sharing: Sharing) -> Result<Self, Failure> {
-        let Sharing { needed, trustees } = sharing;
-        let missing = |what: &str| Failure::new(format!("--distributed takes {what}"));
-        let me = command.trustee.filter(|me| (1..=trustees).contains(me));
-        let me = me.ok_or_else(|| missing(&format!("--trustee N, a number from 1 to {trustees}")))?;
+        let trustees = sharing.trustees;
+        let me = number(&command.at, sharing)?;
         let (bits, variant) = (command.bits.unwrap_or(DEFAULT_BITS), command.variant.unwrap_or(Variant::Standard));
-        let parameters = Parameters::new(bits, needed, trustees, variant, session.policy, session.engine);
-        let parameters = parameters.map_err(Failure::new)?;
-        let listen = command.listen.ok_or_else(|| missing("--listen ADDRESS:PORT"))?;
         let file = command.identity.as_ref().ok_or_else(|| missing("--identity FILE"))?;
         let signing = KeyFile::open(file)?.signing(session)?;
         let seed = signing.to_seed();
@@ -110,22 +116,41 @@ impl Meeting {
                 _ => return Err(Failure::at(name(file), "a trustee has one key")),
             }
         }
+        let shown: Vec<String> = keys.iter().map(|key| key.id().to_string()).collect();
+        let keys = keys.iter().map(VerifyingKey::to_bytes).collect();
+        Self::new(session, &command.at, sharing, (bits, variant), seed, keys, &shown)
+    }
+
+    /// Reads addresses, and shows the keys of all. `seed` is the secret half of this trustee's.
+    pub(crate) fn new(
+        session: &Session,
+        at: &Meet,
+        sharing: Sharing,
+        (bits, variant): (u32, Variant),
+        seed: Zeroizing<[u8; 32]>,
+        keys: Vec<[u8; 32]>,
+        shown: &[String],
+    ) -> Result<Self, Failure> {
+        let Sharing { needed, trustees } = sharing;
+        let me = number(at, sharing)?;
+        let parameters = Parameters::new(bits, needed, trustees, variant, session.policy, session.engine);
+        let parameters = parameters.map_err(Failure::new)?;
+        let listen = at.listen.ok_or_else(|| missing("--listen ADDRESS:PORT"))?;
         if (1..keys.len()).any(|at| keys[..at].contains(&keys[at])) {
             return Err(Failure::new("two trustees have the same key"));
         }
         let address = |number: u32| {
-            let peer: Option<&Peer> = only(&command.peer, number, |one| one.number);
+            let peer: Option<&Peer> = only(&at.peer, number, |one| one.number);
             peer.map(|peer| peer.address.clone()).ok_or_else(|| missing(&format!("--peer {number}=HOST:PORT once")))
         };
         let addresses = (1..me).map(address).collect::<Result<_, _>>()?;
         if !session.is_quiet() {
-            for (number, key) in (1..).zip(&keys) {
+            for (number, key) in (1..).zip(shown) {
                 let own = if number == me { ", this one" } else { "" };
-                eprint_line(&format!("trustee {number}{own}: key {}", key.id()));
+                eprint_line(&format!("trustee {number}{own}: key {key}"));
             }
         }
         let identity = Identity::from_seed(&seed);
-        let keys = keys.iter().map(VerifyingKey::to_bytes).collect();
         Ok(Meeting { parameters, me, identity, seed, keys, listen, addresses, is_quiet: session.is_quiet() })
     }
 

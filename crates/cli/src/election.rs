@@ -2,6 +2,7 @@
 //! server.
 
 mod audit;
+mod ceremony;
 mod deliver;
 mod elected;
 mod end;
@@ -39,7 +40,7 @@ pub(crate) fn run(session: &Session, command: &Election) -> Result<(), Failure> 
         Election::Init(command) => setup::init(session, command),
         Election::TrusteeKey(command) => setup::signing_key(session, command, Holder::Trustee),
         Election::RegistrarKey(command) => setup::signing_key(session, command, Holder::Registrar),
-        Election::Ceremony(command) => setup::ceremony(session, command),
+        Election::Ceremony(command) => ceremony::run(session, command),
         Election::Register(command) => register::register(session, command),
         Election::Deliver(command) => deliver::run(session, command),
         Election::Vote(command) => vote::vote(session, command),

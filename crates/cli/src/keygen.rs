@@ -6,9 +6,9 @@ use hearith_threshold::deal;
 use zeroize::Zeroizing;
 
 use crate::args::{Keygen, Scheme, Sharing};
-#[cfg(feature = "service")]
-use crate::distributed::Meeting;
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
+use crate::distributed::{Meeting, number};
+#[cfg(feature = "distributed")]
 use crate::failure::eprint_line;
 use crate::failure::{Failure, name};
 use crate::keys::{hinting, sealed};
@@ -23,7 +23,7 @@ use crate::signing;
 /// Makes a key pair and writes its two files, or a shared key's.
 pub(crate) fn run(session: &Session, command: &Keygen) -> Result<(), Failure> {
     check_options(command)?;
-    #[cfg(feature = "service")]
+    #[cfg(feature = "distributed")]
     if let Some(sharing) = command.distributed {
         return together(session, command, sharing);
     }
@@ -111,10 +111,10 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
 }
 
 /// Generates a key with other trustees, and writes this one's share.
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
     let meeting = Meeting::prepare(session, command, sharing)?;
-    let me = command.trustee.unwrap_or(1);
+    let me = number(&command.at, sharing)?;
     let file = name(&command.out.join(share_file(me)));
     let mut files = SharedKey::begin(&command.out, me..=me, command.force)?;
     let passphrase = passphrase(session, command, &file)?;

@@ -17,7 +17,7 @@ mod describe;
 mod device;
 #[cfg(feature = "dghv")]
 pub mod dghv;
-#[cfg(feature = "service")]
+#[cfg(feature = "distributed")]
 mod distributed;
 #[cfg(feature = "election")]
 mod election;

@@ -20,7 +20,7 @@ pub(crate) enum Length {
     /// That many bytes of input.
     Bytes(u64),
     /// That many candidates are expected.
-    #[cfg(feature = "service")]
+    #[cfg(feature = "distributed")]
     Candidates(u64),
     /// Steps, of which the work itself tells how many there are.
     #[cfg(feature = "dghv")]
@@ -46,7 +46,7 @@ impl Progress {
             Length::Bytes(bytes) => {
                 (Some(bytes), "{prefix} {wide_bar} {percent:>3}%  {msg}  {bytes_per_sec}  {eta} left")
             }
-            #[cfg(feature = "service")]
+            #[cfg(feature = "distributed")]
             Length::Candidates(expected) => {
                 (Some(expected), "{prefix} {wide_bar} {human_pos} candidates, {human_len} expected  {elapsed}")
             }
@@ -85,7 +85,7 @@ impl Progress {
     }
 
     /// Says how many candidates were tried, of those expected.
-    #[cfg(feature = "service")]
+    #[cfg(feature = "distributed")]
     pub(crate) fn set_candidates(&self, tried: u64, expected: u64) {
         self.bar.set_length(expected.max(tried));
         self.bar.set_position(tried);

@@ -154,6 +154,9 @@ pub struct ElectionKey {
 pub struct Trustees {
     /// `v`.
     pub base: Bytes,
+    /// What the trustees say of a key that they generated together. A key without was dealt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<Generated>,
     /// `v_1, v_2, ...`
     pub keys: Vec<Bytes>,
     /// How many of them it takes.
@@ -162,6 +165,46 @@ pub struct Trustees {
     /// have none, and are rejected by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing: Option<Vec<Bytes>>,
+}
+
+/// What trustees say of a key that they generated together: who ran a machine, no record can tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generated {
+    /// Each trustee's signature of a [`Statement`], in their order, by the key that it signs shares
+    /// with.
+    pub statements: Vec<Bytes>,
+    /// The hash of all that trustees sent to everybody.
+    pub transcript: Hash,
+}
+
+/// What a trustee signs of a key: with its own machine it took part in this generation, and of all
+/// that the others sent it saw this.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statement {
+    /// `v`.
+    pub base: Bytes,
+    /// The key that came of it.
+    pub key: ElectionKey,
+    /// The numbers `v_1, v_2, ...`.
+    pub keys: Vec<Bytes>,
+    /// How many of the trustees it takes.
+    pub needed: u32,
+    /// The hash of all that trustees sent to everybody.
+    pub transcript: Hash,
+    /// Who signs, from 1.
+    pub trustee: u32,
+}
+
+/// A statement as a trustee hands it to the organiser.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signed {
+    /// Of the statement's canonical form.
+    pub signature: Bytes,
+    /// What is signed.
+    pub statement: Statement,
 }
 
 /// Voters, added to the list.

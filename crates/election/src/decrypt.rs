@@ -137,7 +137,8 @@ impl Election {
     }
 
     fn shares(&self, share: &Share) -> Result<Shares, ErrorKind> {
-        Shares::from_be_bytes(self.key(), share.trustee, &share.shares.0).map_err(|error| self.share_error(error))
+        let shares = self.verification()?.shares_from_be_bytes(share.trustee, &share.shares.0);
+        shares.map_err(|error| self.share_error(error))
     }
 
     fn place(&self, mark: usize) -> Place {

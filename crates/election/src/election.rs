@@ -1,6 +1,6 @@
 //! An election ready to work with: the manifest checked, its key prepared for an engine.
 
-use crate::body::{Ballot, Challenge, Manifest, Trustees};
+use crate::body::{Ballot, Challenge, ElectionKey, Generated, Manifest, Signed, Statement, Trustees};
 use crate::canonical::{Bytes, Hash};
 use crate::contest::{Contest, Limit, MAX_CONTESTS, MAX_MARKS, Sums};
 use crate::error::{ErrorKind, Place};
@@ -11,7 +11,8 @@ use crate::time::is_time;
 use hearith_arith::Engine;
 use hearith_paillier::{KeyPolicy, Plaintexts, PublicKey};
 use hearith_proofs::{Form, membership, residue};
-use hearith_threshold::Verification;
+use hearith_threshold::distributed::Finished;
+use hearith_threshold::{Origin, Verification};
 use std::fmt;
 use std::sync::Arc;
 
@@ -87,11 +88,14 @@ impl Election {
         let others: Vec<_> = [organiser, board].into_iter().chain(registrar).collect();
         let of_trustees = |trustees: &Trustees| {
             let keys: Vec<Vec<u8>> = trustees.keys.iter().map(|key| key.0.clone()).collect();
-            Verification::from_be(key.clone(), trustees.needed, &trustees.base.0, &keys)
+            Verification::from_be(key.clone(), trustees.needed, &trustees.base.0, &keys, trustees.origin())
         };
         let signing = manifest.trustees.as_ref().map(|trustees| signing_keys(trustees, &others));
         let trustees = manifest.trustees.as_ref().map(of_trustees).transpose()?;
         let signing = signing.transpose()?.unwrap_or_default();
+        if let Some(trustees) = &manifest.trustees {
+            trustees.check_statements(&manifest.key, &signing)?;
+        }
         let sets = manifest.contests.iter().map(|contest| contest.set(&key)).collect::<Result<_, _>>()?;
         let sums = manifest.contests.iter().map(Contest::sums).collect();
         let id = manifest.id();
@@ -299,9 +303,91 @@ impl Trustees {
     pub fn new(verification: &Verification, signing: Vec<Bytes>) -> Self {
         Trustees {
             base: Bytes(verification.base_be()),
+            generated: None,
             keys: verification.of_trustees_be().into_iter().map(Bytes).collect(),
             needed: verification.needed(),
             signing: Some(signing),
         }
+    }
+
+    /// Those of a key that the trustees generated together, and the key, of what all trustees say.
+    ///
+    /// # Errors
+    /// [`Statements`](ErrorKind::Statements): not one of every trustee, two keys or two runs, or
+    /// one that the trustee's key did not sign.
+    pub fn of_statements(mut all: Vec<Signed>, signing: Vec<Bytes>) -> Result<(ElectionKey, Self), ErrorKind> {
+        let wrong = |problem| Err(ErrorKind::Statements { problem });
+        all.sort_by_key(|one| one.statement.trustee);
+        let Some(Statement { base, key, keys, needed, transcript, .. }) = all.first().map(|one| one.statement.clone())
+        else {
+            return wrong("there are none");
+        };
+        let same = |one: &Statement| {
+            (&one.base, &one.key, &one.keys, one.needed, one.transcript) == (&base, &key, &keys, needed, transcript)
+        };
+        if !all.iter().all(|one| same(&one.statement)) {
+            return wrong("they are about different keys: they come from different runs");
+        }
+        if all.iter().map(|one| one.statement.trustee).ne(1..=signing.len() as u32) || keys.len() != signing.len() {
+            return wrong("not one of every trustee");
+        }
+        for (one, signer) in all.iter().zip(&signing) {
+            let signer = signature::PublicKey::new("a trustee's", signer)?;
+            let problem = "one is not signed by its trustee's key";
+            one.statement.verify(&one.signature, &signer).map_err(|_| ErrorKind::Statements { problem })?;
+        }
+        let generated = Generated { statements: all.into_iter().map(|one| one.signature).collect(), transcript };
+        Ok((key, Trustees { base, generated: Some(generated), keys, needed, signing: Some(signing) }))
+    }
+
+    fn origin(&self) -> Origin {
+        if self.generated.is_some() { Origin::Distributed } else { Origin::Dealt }
+    }
+
+    /// Every trustee's statement about a key that they generated together.
+    fn check_statements(&self, key: &ElectionKey, signing: &[signature::PublicKey]) -> Result<(), ErrorKind> {
+        let Some(Generated { statements, transcript }) = &self.generated else { return Ok(()) };
+        if statements.len() != signing.len() {
+            return Err(ErrorKind::Manifest { problem: "not a statement of every trustee about the key" });
+        }
+        for ((trustee, signed), signer) in (1..).zip(statements).zip(signing) {
+            let (key, base, keys) = (key.clone(), self.base.clone(), self.keys.clone());
+            let statement = Statement { base, key, keys, needed: self.needed, transcript: *transcript, trustee };
+            let problem = "a trustee's statement about the key is not signed by it";
+            statement.verify(signed, signer).map_err(|_| ErrorKind::Manifest { problem })?;
+        }
+        Ok(())
+    }
+}
+
+impl Statement {
+    /// What a trustee says of the key that it generated with the others.
+    ///
+    /// # Errors
+    /// A key that is no election's: of the variant standard, without proofs.
+    pub fn new(finished: &Finished) -> Result<Self, ErrorKind> {
+        let verification = &finished.verification;
+        Ok(Statement {
+            base: Bytes(verification.base_be()),
+            key: ElectionKey::generated(verification.key(), finished.proofs.as_ref())?,
+            keys: verification.of_trustees_be().into_iter().map(Bytes).collect(),
+            needed: verification.needed(),
+            transcript: Hash(finished.transcript),
+            trustee: finished.share.trustee(),
+        })
+    }
+
+    /// The same signed.
+    pub fn sign(self, signer: &signature::Signer) -> Signed {
+        let signature = signer.sign(signature::GENERATION, &crate::canonical::to_text(&self));
+        Signed { signature, statement: self }
+    }
+
+    /// Checks a signature of it.
+    ///
+    /// # Errors
+    /// [`BadSignature`](ErrorKind::BadSignature).
+    pub fn verify(&self, signed: &Bytes, signer: &signature::PublicKey) -> Result<(), ErrorKind> {
+        signer.verify(signature::GENERATION, &crate::canonical::to_text(self), signed)
     }
 }

@@ -273,6 +273,12 @@ pub enum ErrorKind {
         /// How many.
         entries: u64,
     },
+    /// What trustees say of the key that they generated together.
+    #[error("the trustees' statements about the key: {problem}")]
+    Statements {
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A credential or key of somebody else.
     #[error("{problem}")]
     Secret {

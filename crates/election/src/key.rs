@@ -8,8 +8,11 @@ use crate::canonical::Bytes;
 use crate::error::ErrorKind;
 use hearith_arith::natural::resized;
 use hearith_arith::{Batch, Engine, Exponents};
-use hearith_paillier::{KeyPolicy, PrivateKey, PublicKey, Variant};
+use hearith_paillier::{KeyPolicy, Openings, PrivateKey, PublicKey, Variant};
 use hearith_proofs::{blum, roots};
+use hearith_threshold::distributed::KeyProofs;
+
+const NOT_DJN: &str = "the key is not of the variant djn, which elections need";
 
 impl ElectionKey {
     /// A DJN key as an election has it, with the proofs that its owner makes.
@@ -20,16 +23,33 @@ impl ElectionKey {
     pub fn new(private: &PrivateKey) -> Result<Self, ErrorKind> {
         let public = private.public();
         let Some(generator) = public.generator_be().filter(|_| public.variant() == Variant::Djn) else {
-            return Err(ErrorKind::Manifest { problem: "the key is not of the variant djn, which elections need" });
+            return Err(ErrorKind::Manifest { problem: NOT_DJN });
         };
+        Ok(Self::with_proofs(public, generator, &roots::prove(private)?, &blum::prove(private)?))
+    }
+
+    /// The same of a key that trustees generated together, who made the proofs.
+    ///
+    /// # Errors
+    /// A key of another variant, which comes without proofs.
+    pub fn generated(public: &PublicKey, proofs: Option<&KeyProofs>) -> Result<Self, ErrorKind> {
+        let (Some(generator), Some(KeyProofs { roots, square_roots })) = (public.generator_be(), proofs) else {
+            return Err(ErrorKind::Manifest { problem: NOT_DJN });
+        };
+        Ok(Self::with_proofs(public, generator, roots, square_roots))
+    }
+
+    fn with_proofs(public: &PublicKey, generator: Vec<u8>, roots: &Openings, square_roots: &Openings) -> Self {
         let width = public.plaintext_bytes();
-        let rows = |bytes: &[u8]| bytes.chunks_exact(width).map(|row| Bytes(row.to_vec())).collect::<Vec<_>>();
-        Ok(ElectionKey {
-            blum: Some(rows(&blum::prove(private)?.to_be_bytes())),
+        let rows = |numbers: &Openings| {
+            numbers.to_be_bytes().chunks_exact(width).map(|row| Bytes(row.to_vec())).collect::<Vec<_>>()
+        };
+        ElectionKey {
+            blum: Some(rows(square_roots)),
             generator: Bytes(generator),
             modulus: Bytes(public.modulus_be()),
-            roots: rows(&roots::prove(private)?.to_be_bytes()),
-        })
+            roots: rows(roots),
+        }
     }
 }
 

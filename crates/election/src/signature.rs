@@ -14,6 +14,9 @@ pub const HEAD: &str = "hearith-election 1 head";
 /// Signed by the board: that an entry is on it.
 pub const RECEIPT: &str = "hearith-election 1 receipt";
 
+/// Signed by a trustee: that it took part in the generation of the key.
+pub const GENERATION: &str = "hearith-election 1 generation";
+
 /// Bytes of a secret key.
 pub const SECRET_BYTES: usize = 32;
 

@@ -14,7 +14,7 @@ use crate::names;
 use crate::signature;
 use crate::verify_ballots::{verify_ballots, verify_challenges};
 use hearith_paillier::{Engine, KeyPolicy};
-use hearith_threshold::Shares;
+use hearith_threshold::Verification;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -508,14 +508,15 @@ impl State {
     }
 
     fn check_share(&self, trustee: u32, bytes: usize) -> Result<(), ErrorKind> {
-        let trustees = self.election.trustees().map_or(0, |trustees| trustees.trustees());
-        if !(1..=trustees).contains(&trustee) {
+        let shared = self.election.trustees();
+        let trustees = shared.map_or(0, Verification::trustees);
+        let Some(shared) = shared.filter(|_| (1..=trustees).contains(&trustee)) else {
             return Err(ErrorKind::NoSuchTrustee { trustees });
-        }
+        };
         if self.shares.contains_key(&trustee) {
             return Err(ErrorKind::ShareTwice { trustee });
         }
-        let expected = self.election.marks() * Shares::row_bytes(self.election.key());
+        let expected = self.election.marks() * shared.share_bytes();
         if bytes == expected {
             Ok(())
         } else {

@@ -175,20 +175,26 @@ impl Verification {
         Ok(Self::new(shared, of_trustees))
     }
 
-    /// What shares of a dealt key are verified by: `v` and all `v_i`, big-endian, of as many bytes
-    /// as a ciphertext has. For formats other than [`Verification::from_json`]'s.
+    /// What shares of a key are verified by: `v` and all `v_i`, big-endian, of as many bytes as a
+    /// ciphertext has. For formats other than [`Verification::from_json`]'s.
     ///
     /// # Errors
     /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is no unit modulo `n^2`,
     /// [`OtherBase`](ErrorKind::OtherBase), or [`NotDealt`](ErrorKind::NotDealt).
-    pub fn from_be(key: PublicKey, needed: u32, base: &[u8], of_trustees: &[Vec<u8>]) -> Result<Self, Error> {
+    pub fn from_be(
+        key: PublicKey,
+        needed: u32,
+        base: &[u8],
+        of_trustees: &[Vec<u8>],
+        origin: Origin,
+    ) -> Result<Self, Error> {
         if of_trustees.len() > MAX_TRUSTEES as usize {
             return Err(ErrorKind::BadThreshold.into());
         }
         let v = checked_unit(&key, "v", base)?;
         let unit = |number: &Vec<u8>| checked_unit(&key, "v_i", number);
         let units = of_trustees.iter().map(unit).collect::<Result<Vec<_>, _>>()?;
-        let shared = Shared::new(key, needed, of_trustees.len() as u32, Origin::Dealt)?;
+        let shared = Shared::new(key, needed, of_trustees.len() as u32, origin)?;
         shared.check_base(&v)?;
         Verification::checked(shared, Batch::concat(&units.iter().collect::<Vec<_>>()))
     }

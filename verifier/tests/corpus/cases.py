@@ -13,6 +13,7 @@ from honest import (
     Election,
     Entry,
     head_of,
+    held_by_generators,
     held_by_one,
     held_by_ranks,
     held_by_terms,
@@ -65,6 +66,11 @@ def trustees() -> Election:
 @cache
 def one_holder() -> Election:
     return held_by_one()
+
+
+@cache
+def generators() -> Election:
+    return held_by_generators()
 
 
 @cache

@@ -15,6 +15,7 @@ TRUSTEES = [Signer(f"trustee {trustee}") for trustee in range(1, 21)]
 VOTERS = {name: Signer(name) for name in ("anna", "bert", "cleo", "dora")}
 WEIGHTS = {"anna": 1, "bert": 2, "cleo": 1, "dora": 1}
 TIME = "2026-11-22T20:30:00Z"
+TRANSCRIPT = hashlib.sha256(b"all that was sent to everybody").hexdigest()
 CONTESTS: list[Body] = [
     {"candidates": ["Ada", "Bo"], "method": {"choose": {"exactly": 1}}, "title": "Chair"},
     {"candidates": ["Ada", "Bo"], "method": {"choose": {"at_most": 1}}, "title": "Deputy"},
@@ -76,8 +77,22 @@ def head_of(lines: list[str], time: str = TIME, by: Signer = BOARD, **changes: A
 
 
 def trustees_of(dealing: Dealing) -> Body:
-    """What a manifest says of trustees: what was dealt, and the keys that they made themselves."""
-    return {**dealing.members(), "signing": [encode(signer.public) for signer in TRUSTEES[: dealing.trustees]]}
+    """What a manifest says of trustees: what was dealt, and the keys that they made themselves; of
+    a key that they generated together, what each says of it.
+    """
+    signers = TRUSTEES[: dealing.trustees]
+    members = {**dealing.members(), "signing": [encode(signer.public) for signer in signers]}
+    if dealing.generated:
+        members["generated"] = generated(dealing.maker.members(), members, signers)
+    return members
+
+
+def generated(key: Body, shared: Body, signers: list[Signer], tag: str = "generation", **changes: Any) -> Body:
+    """The statements of trustees about a key; with changes all sign what is changed."""
+    common = {"key": key, **{name: shared[name] for name in ("base", "keys", "needed")}, "transcript": TRANSCRIPT}
+    texts = [verifier.canonical({**common, "trustee": trustee, **changes}) for trustee in range(1, len(signers) + 1)]
+    statements = [encode(signer.sign(tag, text)) for signer, text in zip(signers, texts, strict=True)]
+    return {"statements": statements, "transcript": TRANSCRIPT}
 
 
 @dataclass
@@ -269,6 +284,17 @@ def held_by_trustees(**how: Any) -> Election:
     election.cast("anna", [[0, 1], [0, 1], [0, 1], [1], [1]])
     election.cast("cleo", [[1, 0], [1, 0], [1, 0], [0], [1]])
     election.finish([[1, 3], [1, 1], [3, 1], [1, 3], [2, 2]])
+    return election
+
+
+def held_by_generators() -> Election:
+    """Two of three trustees, who generated the key together; two voters."""
+    maker = Maker({P: 1, Q: 1})
+    election = Election(maker, Dealing(maker, 2, 3, generated=True), [CONTESTS[4]], revoting=False)
+    election.begin()
+    election.cast("anna", [[1]])
+    election.cast("bert", [[0]])
+    election.finish([[1, 2]])
     return election
 
 

@@ -242,12 +242,17 @@ def membership(
 
 @dataclass
 class Dealing:
-    """A key that is shared, by a dealer who may be dishonest about `d`."""
+    """A key that is shared, by a dealer who may be dishonest about `d`.
+
+    Of a key that the trustees are said to have generated together, shares are as long as those may
+    be.
+    """
 
     maker: Maker
     needed: int
     trustees: int
     d: int = 1
+    generated: bool = False
 
     def __post_init__(self) -> None:
         key = self.maker.key
@@ -257,6 +262,11 @@ class Dealing:
         coefficients = [first, *(RANDOM.randrange(modulus) for _ in range(self.needed - 1))]
         places = range(1, self.trustees + 1)
         self.secrets = [sum(a * i**power for power, a in enumerate(coefficients)) % modulus for i in places]
+        self.bits = 2 * key.bits
+        if self.generated:
+            self.bits = verifier.generated_bits(key.bits, self.needed, self.trustees)
+            multiple = modulus << (self.bits - modulus.bit_length() - 1)
+            self.secrets = [secret + multiple for secret in self.secrets]
         self.base = ((1 + key.n) * pow(verifier.hashed(key, "base", 0), key.n, key.square)) ** 2 % key.square
         self.delta = factorial(self.trustees)
         self.keys = [pow(self.base, self.delta * secret, key.square) for secret in self.secrets]
@@ -271,7 +281,7 @@ class Dealing:
 
     def share(self, trustee: int, contexts: list[Context], totals: list[int], sign: int = 1) -> bytes:
         """Shares of all totals, each with its proof; negated where that is asked for."""
-        key, bits = self.maker.key, 2 * self.maker.key.bits + 512
+        key, bits = self.maker.key, self.bits + 512
         exponent = self.delta * self.secrets[trustee - 1]
         counters = b"".join(one.to_bytes(4, "big") for one in (self.needed, self.trustees, trustee))
         rows = []

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from cases import Cases
 from forms import encodings
+from generated import generated
 from keys import dealer, keys
 from lines import chain, heads
 from names import names
@@ -22,7 +23,7 @@ from terms import blanks, dates, descriptions, lists
 from totals import openings, shares, tallies
 
 FAMILIES: list[Callable[[], Cases]] = [
-    chain, heads, encodings, names, keys, dealer, signatures, rules, proofs, tallies, shares, openings,
+    chain, heads, encodings, names, keys, dealer, generated, signatures, rules, proofs, tallies, shares, openings,
     dates, lists, descriptions, blanks, ranked,
 ]  # fmt: skip
 

@@ -16,7 +16,7 @@ export interface Secret {
 
 /** A file that is another one than was asked for: which, the page says in its language. */
 export class WrongFile extends Fault {
-  readonly reason: "json" | "share" | "joint" | Secret["kind"];
+  readonly reason: "json" | "share" | Secret["kind"];
 
   constructor(message: string, reason: WrongFile["reason"]) {
     super(message);
@@ -64,14 +64,10 @@ export interface KeyShare {
   readonly secret: bigint;
 }
 
-/** A trustee's share of the key, as `hearith keygen --shares` wrote it, under a passphrase or not. */
+/** A trustee's share of the key, as the ceremony wrote it, under a passphrase or not. */
 export async function readShareFile(text: string, passphrase: string): Promise<KeyShare> {
   let value = json(text) as { [member: string]: Json };
   if ("ciphertext" in value) value = json(await unseal(value, passphrase)) as { [member: string]: Json };
-  // Of a key that trustees generated together, which no election has.
-  if (typeof value.shared === "object" && value.shared !== null && "version" in value.shared) {
-    throw new WrongFile("the file is a share of a key without a dealer", "joint");
-  }
   const trustee = read.integer(1, 20)(value.i ?? null, "i");
   return { trustee, secret: toBigint(read.bytes()(value.s ?? null, "s")) };
 }

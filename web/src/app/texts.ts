@@ -60,7 +60,6 @@ const en = {
   files: {
     json: "it cannot be read, or is of another kind.",
     share: "it is a trustee's share.",
-    joint: "it is a share of a key without a dealer, which elections do not take.",
     board: "it is the board's key.",
     organiser: "it is the organiser's key.",
     trustee: "it is a trustee's key to sign with.",
@@ -473,7 +472,6 @@ const de: Texts = {
   files: {
     json: "Sie lässt sich nicht lesen oder ist von anderer Art.",
     share: "Sie ist der Anteil eines Treuhänders.",
-    joint: "Sie ist der Anteil an einem Schlüssel ohne Geber; solche nehmen Wahlen nicht an.",
     board: "Sie ist der Schlüssel der Urne.",
     organiser: "Sie ist der Schlüssel der Wahlleitung.",
     trustee: "Sie ist der Schlüssel eines Treuhänders zum Unterschreiben.",

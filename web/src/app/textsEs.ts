@@ -67,7 +67,6 @@ export const es: Texts = {
   files: {
     json: "no se puede leer, o es de otra clase.",
     share: "es la parte de un custodio.",
-    joint: "es la parte de una clave sin repartidor, que las elecciones no admiten.",
     board: "es la clave de la urna.",
     organiser: "es la clave de la organización.",
     trustee: "es la clave de firma de un custodio.",

@@ -67,7 +67,6 @@ export const fr: Texts = {
   files: {
     json: "il ne peut pas être lu, ou il est d’une autre sorte.",
     share: "c’est la part d’un dépositaire.",
-    joint: "c’est la part d’une clé sans distributeur, que les élections n’acceptent pas.",
     board: "c’est la clé de l’urne.",
     organiser: "c’est la clé de l’organisation.",
     trustee: "c’est la clé de signature d’un dépositaire.",

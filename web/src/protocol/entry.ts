@@ -10,8 +10,8 @@ import { Key } from "./djn.ts";
 import { checkForm } from "./forms.ts";
 import type { KeyProofs } from "./keycheck.ts";
 import * as read from "./readers.ts";
-import type { Trustees } from "./share.ts";
-import { isPublicKey } from "./signature.ts";
+import { canGenerate, type Trustees } from "./share.ts";
+import { isPublicKey, verify } from "./signature.ts";
 
 export const KINDS = [
   "election",
@@ -99,7 +99,10 @@ const ELECTION = read.object(
     trustees: read.nullable(
       read.object(
         { base: read.bytes(), keys: read.list(read.bytes(), 1, 20), needed: read.integer(1, 20) },
-        { signing: read.list(edKey) },
+        {
+          generated: read.object({ statements: read.list(read.bytes()), transcript: read.hash }),
+          signing: read.list(edKey),
+        },
       ),
     ),
   },
@@ -141,10 +144,12 @@ export function readElection(body: Json): Election {
     keys: given.keys.map((one) => key.readWide(one)),
     needed: given.needed,
     signing: signingKeys(given.signing, given.keys.length, officials),
+    ...(given.generated && { generated: given.generated }),
   };
   if (trustees) {
     ensure(trustees.needed <= trustees.keys.length, "more trustees are needed than there are");
     ensure(key.areUnits([trustees.base, ...trustees.keys]), "a trustee's number is no unit");
+    if (trustees.generated) checkStatements(body, trustees);
   }
   for (const contest of rest.contests) {
     // What is proven of a number is proven modulo the larger prime factor of n, which exceeds its root.
@@ -155,6 +160,23 @@ export function readElection(body: Json): Election {
   }
   const proofs = { roots: numbers.roots.map(toBigint), blum: blum.map(toBigint) };
   return { ...rest, key, proofs, trustees };
+}
+
+/** What each trustee says of a key that they generated together: that its machine took part. */
+function checkStatements(body: Json, { generated, keys, needed, signing }: Trustees): void {
+  ensure(canGenerate(needed, keys.length), "not so many trustees as generate a key together");
+  const statements = generated?.statements ?? [];
+  ensure(statements.length === signing.length, "not a statement of every trustee about the key");
+  const { key, trustees } = body as { [member: string]: { [member: string]: Json } };
+  const common = { base: trustees?.base ?? null, key: key ?? null, keys: trustees?.keys ?? null, needed };
+  for (const [at, signature] of statements.entries()) {
+    const statement = { ...common, transcript: generated?.transcript ?? null, trustee: at + 1 };
+    const signer = signing[at];
+    ensure(
+      signer !== undefined && verify(signer, "generation", statement, signature),
+      "a trustee's statement about the key is not signed by it",
+    );
+  }
 }
 
 /** The keys that trustees sign with, each somebody's own: a dealer could make all else of a share. */

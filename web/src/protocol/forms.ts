@@ -46,7 +46,10 @@ const FORMS: { readonly [Name in Kind]: read.Reader<unknown> } = {
       revoting: flag,
       title: text,
       trustees: read.nullable(
-        read.object({ base: base64url, keys: numbers, needed: small }, { signing: numbers }),
+        read.object(
+          { base: base64url, keys: numbers, needed: small },
+          { generated: read.object({ statements: numbers, transcript: hash }), signing: numbers },
+        ),
       ),
     },
     { about: text, closes: text, late: read.set, opens: text, registrar: base64url, trial: read.set },

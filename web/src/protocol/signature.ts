@@ -6,7 +6,7 @@ import { concat, equal, utf8 } from "hearith/bytes.ts";
 import { canonical, type Json } from "./canonical.ts";
 
 /** What a signature is for. */
-export type Tag = "entry" | "head" | "receipt";
+export type Tag = "entry" | "generation" | "head" | "receipt";
 
 const { Point } = ed25519;
 const ORDER = Point.Fn.ORDER;

@@ -264,7 +264,7 @@ export class State {
     const rows = contests.reduce((sum, contest) => sum + marks(contest), 0);
     ensure(trustees !== null && trustee <= trustees.keys.length, () => `there is no trustee ${trustee}`);
     ensure(!this.#trustees.has(trustee), () => `trustee ${trustee} has shared before`);
-    ensure(shares.length === rows * shareBytes(key), "not a share for every mark of the tally");
+    ensure(shares.length === rows * shareBytes(key, trustees), "not a share for every mark of the tally");
     this.#trustees.add(trustee);
   }
 

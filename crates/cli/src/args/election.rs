@@ -8,7 +8,7 @@ use hearith_election_server::store::Location;
 use hearith_paillier::DEFAULT_BITS;
 use hearith_serving::networks::Network;
 
-use super::Sharing;
+use super::{Meet, Sharing};
 
 /// `hearith election`.
 #[derive(Clone, Debug, Subcommand)]
@@ -247,21 +247,34 @@ pub struct ElectionTrusteeKey {
 /// `hearith election ceremony`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionCeremony {
-    /// The organiser's directory
-    #[arg(value_name = "DIR")]
-    pub office: PathBuf,
+    /// The organiser's directory; none for a trustee with --distributed
+    #[arg(value_name = "DIR", required_unless_present = "distributed")]
+    pub office: Option<PathBuf>,
     /// Size of the key: 2048 or more, an even number up to 8192
     #[arg(long, default_value_t = DEFAULT_BITS)]
     pub bits: u32,
     /// Of L trustees, at most 20, any W decrypt; without, one holder decrypts alone
     #[arg(long, value_name = "W/L", requires = "trustee_keys")]
     pub shares: Option<Sharing>,
+    /// Generate the key with other trustees: of L, 3 to 9, any W decrypt; each runs this on its own
+    /// machine
+    #[arg(long, value_name = "W/L", requires = "trustee_keys", conflicts_with_all = ["shares", "office"])]
+    pub distributed: Option<Sharing>,
+    /// Who and where the trustees are
+    #[command(flatten)]
+    pub at: Meet,
+    /// With --distributed: this trustee's key to sign with, as `trustee-key` made it
+    #[arg(long, value_name = "FILE", requires = "distributed")]
+    pub trustee_key: Option<PathBuf>,
+    /// Take the key that the trustees generated, of the statement of each, statement-N.json
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "trustee_keys", conflicts_with_all = ["bits", "shares", "out"])]
+    pub statements: Vec<PathBuf>,
     /// The public halves that `trustee-key` printed, one a line, in the trustees' order
-    #[arg(long, value_name = "FILE", requires = "shares")]
+    #[arg(long, value_name = "FILE")]
     pub trustee_keys: Option<PathBuf>,
-    /// Directory for the trustees' shares or the private key; made when missing
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    /// Directory for shares or the private key; made when missing
+    #[arg(long, value_name = "DIR", required_unless_present = "statements")]
+    pub out: Option<PathBuf>,
 }
 
 /// `hearith election register`.

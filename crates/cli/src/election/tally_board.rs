@@ -5,7 +5,7 @@
 use hearith_device::ballot::{Counted, Tally as TallyBoard, TallySetup};
 use hearith_device::{Error, Kind};
 use hearith_election::{Bytes, Contest, Place, Share, Source, State, Tally, for_each_counted};
-use hearith_threshold::KeyShare;
+use hearith_threshold::{KeyShare, Origin};
 
 use crate::device::failed;
 use crate::failure::{Cause, Failure};
@@ -27,6 +27,10 @@ pub(super) fn share(
     trustee: &KeyShare,
 ) -> Result<Share, Failure> {
     let (kind, boards) = session.devices.tally_board()?;
+    if trustee.origin() == Origin::Distributed {
+        let what = "the engine takes shares of dealt keys alone: those of generated keys are longer";
+        return Err(Failure::at(format!("engine {}", kind.system().name), what));
+    }
     let election = record.state.election();
     let ballots = ballots(record)?;
     let marks: Vec<usize> = election.contests().iter().map(Contest::marks).collect();

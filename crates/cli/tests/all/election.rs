@@ -2,7 +2,9 @@
 
 use crate::common::{Place, Run};
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
 
 const CONTESTS: &str = r#"[
   { "title": "Chair", "candidates": ["Ada", "Bo = B.", "Cy"], "method": { "choose": { "at_most": 1 } } },
@@ -19,6 +21,14 @@ const RESULT: &str = "Chair\n  Ada               1\n  Bo = B.           2\n  Cy 
 
 /// An election that voting has begun in.
 fn open(sharing: &str) -> Place {
+    let place = begun();
+    place.ok(&format!("election ceremony club --bits 512 {} --out secret", with_keys(&place, sharing)));
+    place.ok("election register club voters.csv --out credentials.jsonl --open");
+    place
+}
+
+/// An election that has no key yet.
+fn begun() -> Place {
     let place = Place::new();
     place.write("contests.json", CONTESTS);
     place.write("voters.csv", VOTERS);
@@ -27,9 +37,40 @@ fn open(sharing: &str) -> Place {
         &place,
         &["election", "init", "--title", "The club", "--contests", "contests.json", "--revoting", "--out", "club"],
     );
-    place.ok(&format!("election ceremony club --bits 512 {} --out secret", with_keys(&place, sharing)));
-    place.ok("election register club voters.csv --out credentials.jsonl --open");
     place
+}
+
+/// Three trustees generate a key, each a process with a key to sign with, and write to a folder of
+/// its own. Gives the three command lines.
+fn generate(place: &Place) -> Vec<String> {
+    with_keys(place, "--shares 2/3");
+    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let addresses: Vec<String> = listeners.iter().map(|one| one.local_addr().unwrap().to_string()).collect();
+    drop(listeners);
+    let line = |number: usize| {
+        let peers: String = (1..number).map(|peer| format!(" --peer {peer}={}", addresses[peer - 1])).collect();
+        format!(
+            "election ceremony --distributed 2/3 --bits 512 --trustee {number} --trustee-key trustee-{number}.json \
+             --trustee-keys trustees.txt --listen {} --out secret-{number}{peers}",
+            addresses[number - 1]
+        )
+    };
+    let lines: Vec<String> = (1..=3).map(line).collect();
+    let run = |line: &String| {
+        place.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<Child> = lines.iter().map(run).collect();
+    let keys = running.into_iter().map(|child| {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        let own: Vec<&str> = said.lines().filter(|line| line.contains(", this one: key ")).collect();
+        assert_eq!(own.len(), 1, "{said}");
+        String::from_utf8(output.stdout).unwrap()
+    });
+    let keys: Vec<String> = keys.collect();
+    assert!(keys[0].starts_with("key ") && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+    lines
 }
 
 /// The option of a shared key, with the keys that three trustees made to sign with.
@@ -52,11 +93,16 @@ fn words(place: &Place, words: &[&str]) -> Run {
 /// and cast.
 fn voted(sharing: &str) -> Place {
     let place = open(sharing);
+    vote(&place);
+    place
+}
+
+fn vote(place: &Place) {
     place.ok("election vote club --credential credentials.jsonl --ballots votes.csv");
     let vote = ["election", "vote", "club", "--credential", "credentials.jsonl", "--voter", "dan"];
     let choose = ["--choose", "Chair=Bo = B.", "--choose", "A new roof?=yes", "--choose", "Colour=green"];
     for file in ["first", "second"] {
-        let run = words(&place, &[&vote[..], &choose, &["--prepare", file]].concat());
+        let run = words(place, &[&vote[..], &choose, &["--prepare", file]].concat());
         assert!(run.text().starts_with("NOT CAST YET"), "{}", run.text());
         assert_eq!(fs::metadata(place.file(file)).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -71,7 +117,52 @@ fn voted(sharing: &str) -> Place {
     assert!(run.text().contains("the receipt is of entry 7"), "{}", run.text());
     assert!(run.text().contains("voted      ann\n"), "{}", run.text());
     place.ok("election tally club");
-    place
+}
+
+#[test]
+fn trustees_generate_a_key_that_nobody_ever_holds() {
+    let place = begun();
+    let lines = generate(&place);
+    // Nothing is written over, and a key to sign with is its trustee's.
+    place.fails(&lines[0], "secret-1/statement-1.json: there is a key already");
+    let foreign = lines[1].replace("--trustee-key trustee-2.json", "--trustee-key trustee-1.json");
+    place.fails(&foreign, "trustee-1.json: not the key of trustee 2 in trustees.txt");
+    let file = |number: u32| format!("secret-{number}/statement-{number}.json");
+    let take = |files: &[String]| {
+        format!("election ceremony club --trustee-keys trustees.txt --statements {}", files.join(" "))
+    };
+    let what = "the trustees' statements about the key: ";
+    place.fails(&take(&[file(1), file(3)]), &format!("{what}not one of every trustee"));
+    place.fails(&take(&[file(1), file(2), file(2)]), &format!("{what}not one of every trustee"));
+    let spoiled = place.read(&file(2)).replace("\"needed\":2", "\"needed\":3");
+    place.write("spoiled.json", &spoiled);
+    let other = take(&[file(1), "spoiled.json".into(), file(3)]);
+    place.fails(&other, &format!("{what}they are about different keys: they come from different runs"));
+    let signature = place.read(&file(1)).split_once("\"statement\"").unwrap().0.to_owned();
+    let statement = place.read(&file(2)).split_once("\"statement\"").unwrap().1.to_owned();
+    place.write("spoiled.json", format!("{signature}\"statement\"{statement}"));
+    place.fails(&other, &format!("{what}one is not signed by its trustee's key"));
+    assert!(!place.file("club/record").exists());
+
+    // In any order.
+    place.ok(&take(&[file(3), file(1), file(2)]));
+    place.ok("election register club voters.csv --out credentials.jsonl --open");
+    vote(&place);
+    for trustee in [1, 3] {
+        place.ok(&format!(
+            "election decrypt-share club/record --share secret-{trustee}/share-{trustee}.json \
+             --trustee-key trustee-{trustee}.json --out {trustee}.json"
+        ));
+    }
+    assert_eq!(place.ok("election finish club 3.json 1.json").text(), RESULT);
+    let run = place.ok("election verify club/record");
+    assert!(run.text().ends_with(RESULT), "{}", run.text());
+    assert_eq!(fs::metadata(place.file("secret-1/share-1.json")).unwrap().permissions().mode() & 0o777, 0o600);
+    // The second verifier says the same.
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../verifier/hearith_verify.py");
+    let verifier = Command::new("python3").args([script, "--insecure-key"]).arg(place.file("club/record")).output();
+    let verifier = verifier.unwrap();
+    assert!(verifier.status.success(), "{}", String::from_utf8_lossy(&verifier.stdout));
 }
 
 #[test]

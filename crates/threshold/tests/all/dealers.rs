@@ -2,7 +2,7 @@
 //! numbers are computed by GMP.
 
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
-use hearith_threshold::{Error, ErrorKind, Verification};
+use hearith_threshold::{Error, ErrorKind, Origin, Verification};
 use rug::{Integer, integer::Order, rand::RandState};
 use sha2::{Digest, Sha256};
 
@@ -53,7 +53,7 @@ impl Dealer {
 
     fn read(&self, needed: u32, v: &Integer, v_i: &[Integer]) -> Result<Verification, Error> {
         let v_i: Vec<Vec<u8>> = v_i.iter().map(|one| self.wide(one)).collect();
-        Verification::from_be(self.private.public().clone(), needed, &self.wide(v), &v_i)
+        Verification::from_be(self.private.public().clone(), needed, &self.wide(v), &v_i, Origin::Dealt)
     }
 
     fn powers(&self, exponents: &[Integer]) -> Vec<Integer> {

@@ -1,0 +1,225 @@
+//! `hearith election ceremony`: how an election gets its key. A dealer makes it, or the trustees
+//! generate it together, each on its own machine, and the organiser takes what they say of it.
+
+use std::path::Path;
+
+use hearith_election::signature::PublicKey;
+use hearith_election::{Body, Bytes, ElectionKey, Holder, Manifest, SecretKey, Signed, Trustees, canonical};
+use hearith_paillier::{PrivateKey, SecretText, Variant};
+use hearith_threshold::deal;
+
+use super::office::{BOARD, DRAFT, ORGANISER, Office, of, secret_text, text};
+use super::setup::Draft;
+use crate::args::{ElectionCeremony, Sharing};
+use crate::engines::print;
+use crate::failure::{Failure, name};
+use crate::keygen::private_text;
+use crate::pair::{JSON, Pair, check_absent};
+use crate::progress::{Length, Progress};
+use crate::session::Session;
+use crate::shared_key::SharedKey;
+
+/// Gives an election its key, and publishes it; or generates a key with other trustees.
+pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), Failure> {
+    if let Some(sharing) = command.distributed {
+        return trustee::generate(session, command, sharing);
+    }
+    let office = command.office.as_deref().ok_or_else(|| Failure::new("the organiser's directory is missing"))?;
+    let prepared = Prepared::read(office)?;
+    let signing = command.trustee_keys.as_deref().map(trustee_keys).transpose()?;
+    let manifest = match (&command.statements[..], command.shares, &command.out, signing) {
+        ([], Some(sharing), Some(out), Some((path, signing))) => {
+            check_count(path, &signing, sharing)?;
+            dealt(session, prepared, command.bits, sharing, out, signing)?
+        }
+        ([], None, Some(out), None) => single(session, prepared, command.bits, out)?,
+        ([], ..) => return Err(Failure::new("--trustee-keys goes with --shares, --distributed or --statements")),
+        (files, _, _, Some((_, signing))) => generated(session, prepared, files, signing)?,
+        (_, _, _, None) => return Err(Failure::new("--statements takes --trustee-keys FILE")),
+    };
+    let id = manifest.id();
+    let mut published = Office::create(session, office, Body::Election(Box::new(manifest)))?;
+    session.warn_of(&name(office), published.state().election().key());
+    published.sign_head()?;
+    print(&format!("election {id}\n"))
+}
+
+/// An election that has all but its key.
+struct Prepared {
+    draft: Draft,
+    organiser: Bytes,
+    board: Bytes,
+}
+
+impl Prepared {
+    fn read(office: &Path) -> Result<Self, Failure> {
+        let path = office.join(DRAFT);
+        let draft = canonical::parse("a draft of an election", &text(&path)?).map_err(|error| of(&path, error))?;
+        let signer = |file: &str, holder| -> Result<Bytes, Failure> {
+            let path = office.join(file);
+            let key = SecretKey::from_line(secret_text(&path)?.first_line(), holder).and_then(|key| key.signer());
+            Ok(key.map_err(|error| of(&path, error))?.public())
+        };
+        let (organiser, board) = (signer(ORGANISER, Holder::Organiser)?, signer(BOARD, Holder::Board)?);
+        check_absent(&office.join("record"))?;
+        Ok(Prepared { draft, organiser, board })
+    }
+
+    /// The election; one that cannot be held is refused before anything of it is written.
+    fn with_key(self, session: &Session, key: ElectionKey, trustees: Option<Trustees>) -> Result<Manifest, Failure> {
+        let Prepared { draft, organiser, board } = self;
+        let Draft { about, closes, contests, late, opens, registrar, revoting, title, trial } = draft;
+        let manifest = Manifest {
+            about,
+            board,
+            closes,
+            contests,
+            key,
+            late,
+            opens,
+            organiser,
+            registrar,
+            revoting,
+            title,
+            trial,
+            trustees,
+        };
+        hearith_election::Election::new(manifest.clone(), session.policy, session.engine).map_err(Failure::new)?;
+        Ok(manifest)
+    }
+}
+
+/// A key of safe primes: for one holder too, since then no prime factor is small, which the proofs
+/// rest on.
+fn safe_key(session: &Session, bits: u32) -> Result<PrivateKey, Failure> {
+    let _progress = Progress::start("searching safe primes", Length::Unknown);
+    PrivateKey::generate_safe(bits, Variant::Djn, session.policy, session.engine).map_err(Failure::new)
+}
+
+/// A passphrase for new files, if secrets are to be encrypted.
+fn passphrase(session: &Session, file: &str) -> Result<Option<SecretText>, Failure> {
+    session.passphrases.is_given().then(|| session.passphrases.choose(file)).transpose()
+}
+
+/// One holder decrypts alone.
+fn single(session: &Session, prepared: Prepared, bits: u32, out: &Path) -> Result<Manifest, Failure> {
+    let mut pair = Pair::begin(out, JSON, false)?;
+    let passphrase = passphrase(session, &name(out))?;
+    let key = safe_key(session, bits)?;
+    let manifest = prepared.with_key(session, ElectionKey::new(&key).map_err(Failure::new)?, None)?;
+    pair.write(&private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
+    pair.commit()?;
+    Ok(manifest)
+}
+
+/// A dealer, this process, deals a key.
+fn dealt(
+    session: &Session,
+    prepared: Prepared,
+    bits: u32,
+    Sharing { needed, trustees }: Sharing,
+    out: &Path,
+    signing: Vec<Bytes>,
+) -> Result<Manifest, Failure> {
+    let mut files = SharedKey::begin(out, 1..=trustees, false)?;
+    let passphrase = passphrase(session, &name(out))?;
+    let (key, verification, shares) = {
+        let private = safe_key(session, bits)?;
+        let (verification, shares) = deal(&private, needed, trustees).map_err(Failure::new)?;
+        (ElectionKey::new(&private).map_err(Failure::new)?, verification, shares)
+    };
+    let manifest = prepared.with_key(session, key, Some(Trustees::new(&verification, signing)))?;
+    files.write(&verification, &shares, passphrase.as_ref())?;
+    files.commit()?;
+    Ok(manifest)
+}
+
+/// The trustees have generated the key.
+fn generated(
+    session: &Session,
+    prepared: Prepared,
+    files: &[std::path::PathBuf],
+    signing: Vec<Bytes>,
+) -> Result<Manifest, Failure> {
+    let read = |path: &std::path::PathBuf| -> Result<Signed, Failure> {
+        canonical::parse("a trustee's statement about a key", &text(path)?).map_err(|error| of(path, error))
+    };
+    let statements = files.iter().map(read).collect::<Result<_, _>>()?;
+    let (key, trustees) = Trustees::of_statements(statements, signing).map_err(Failure::new)?;
+    prepared.with_key(session, key, Some(trustees))
+}
+
+/// The public halves of trustees' keys, one a line, and the file's name.
+fn trustee_keys(path: &Path) -> Result<(&Path, Vec<Bytes>), Failure> {
+    let text = text(path)?;
+    let key = |(line, key): (usize, &str)| -> Result<Bytes, Failure> {
+        let wrong = |_| Failure::at(name(path), format!("line {}: no public half of a trustee's key", line + 1));
+        let key: Bytes = canonical::parse("a public key", &canonical::to_text(&key.trim())).map_err(wrong)?;
+        PublicKey::new("a trustee's", &key).map_err(wrong)?;
+        Ok(key)
+    };
+    let keys = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(key);
+    Ok((path, keys.collect::<Result<_, _>>()?))
+}
+
+fn check_count(path: &Path, keys: &[Bytes], Sharing { trustees, .. }: Sharing) -> Result<(), Failure> {
+    if keys.len() == trustees as usize {
+        Ok(())
+    } else {
+        Err(Failure::at(name(path), format!("{} keys for {trustees} trustees", keys.len())))
+    }
+}
+
+/// A trustee's side.
+mod trustee {
+    use hearith_election::{Holder, Statement, canonical};
+    use hearith_paillier::Variant;
+
+    use super::super::office::{secret_key, write_new};
+    use super::super::setup::base64;
+    use super::{check_count, passphrase, trustee_keys};
+    use crate::args::{ElectionCeremony, Sharing};
+    use crate::distributed::{Meeting, missing, number};
+    use crate::engines::print;
+    use crate::failure::{Failure, eprint_line, name};
+    use crate::output::Access;
+    use crate::pair::check_absent;
+    use crate::session::Session;
+    use crate::shared_key::{SharedKey, share_file};
+
+    /// Generates a key with other trustees, and writes this one's share and its signed statement.
+    pub(super) fn generate(session: &Session, command: &ElectionCeremony, sharing: Sharing) -> Result<(), Failure> {
+        let me = number(&command.at, sharing)?;
+        let own = command.trustee_key.as_deref().ok_or_else(|| missing("--trustee-key FILE"))?;
+        let keys = command.trustee_keys.as_deref().ok_or_else(|| missing("--trustee-keys FILE"))?;
+        let out = command.out.as_deref().ok_or_else(|| missing("--out DIR"))?;
+        let signer = secret_key(own, Holder::Trustee)?;
+        let (path, all) = trustee_keys(keys)?;
+        check_count(path, &all, sharing)?;
+        if all[me as usize - 1] != signer.public() {
+            return Err(Failure::at(name(own), format!("not the key of trustee {me} in {}", name(path))));
+        }
+        let statement = out.join(format!("statement-{me}.json"));
+        check_absent(&statement)?;
+        let shown: Vec<String> = all.iter().map(base64).collect();
+        let public = |key: &hearith_election::Bytes| <[u8; 32]>::try_from(&key.0[..]);
+        let all = all.iter().map(public).collect::<Result<_, _>>();
+        let all = all.map_err(|_| Failure::at(name(path), "a key has not 32 bytes"))?;
+        let of_key = (command.bits, Variant::Djn);
+        let meeting = Meeting::new(session, &command.at, sharing, of_key, signer.secret(), all, &shown)?;
+
+        let file = name(&out.join(share_file(me)));
+        let mut files = SharedKey::begin(out, me..=me, false)?;
+        let passphrase = passphrase(session, &file)?;
+        let finished = meeting.run()?;
+        if !session.is_quiet() {
+            eprint_line(&format!("{} candidates in {} rounds", finished.candidates, finished.rounds));
+        }
+        session.warn_of(&file, finished.verification.key());
+        let signed = Statement::new(&finished).map_err(Failure::new)?.sign(&signer);
+        files.write(&finished.verification, &[finished.share], passphrase.as_ref())?;
+        files.commit()?;
+        write_new(&statement, Access::Usual, &canonical::to_text(&signed))?;
+        print(&format!("key {}\n", finished.verification.key().id()))
+    }
+}
