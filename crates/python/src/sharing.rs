@@ -82,6 +82,11 @@ impl Verification {
         self.0.trustees()
     }
 
+    /// Shares that come from outside, as long as those of this key are.
+    fn shares_from_bytes(&self, trustee: u32, data: &[u8]) -> PyResult<Shares> {
+        self.0.shares_from_be_bytes(trustee, data).map(Shares).map_err(|error| errors::share(&error))
+    }
+
     fn verify(&self, py: Python<'_>, numbers: &Ciphertexts, shares: &Shares, context: &[u8]) -> PyResult<()> {
         let contexts = contexts(context, numbers.0.len());
         let verified = threads::run(py, || self.0.verify(&contexts, &numbers.0, &shares.0))?;

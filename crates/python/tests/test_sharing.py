@@ -4,6 +4,7 @@ files.
 
 import pickle
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,37 @@ def test_any_so_many_trustees_decrypt_an_array(shared):
     money = verification.public.encrypt([Decimal("1.25"), Decimal("-3.5")], scale=2)
     found = verification.combine(money, [trustee.decrypt(money) for trustee in trustees])
     assert [str(number) for number in found] == ["1.25", "-3.50"]
+
+
+def joint():
+    """A key that three trustees generated together:
+    `hearith keygen --bits 128 --distributed 2/3`.
+    """
+    folder = Path(__file__).parent / "joint_key"
+    verification = he.Verification.load(folder / "verification.json", insecure=True)
+    texts = [(folder / f"share-{number}.json").read_text() for number in (1, 2, 3)]
+    return verification, [he.KeyShare.from_json(text, insecure=True) for text in texts]
+
+
+def test_keys_without_a_dealer_have_longer_shares(shared):
+    verification, trustees = joint()
+    array = verification.public.encrypt([1500, -20])
+    shares = [trustee.decrypt(array) for trustee in trustees]
+    read = [he.Shares(verification, share.trustee, share.to_bytes()) for share in shares]
+    assert verification.combine(array, read[1:]).tolist() == [1500, -20]
+    verification.verify(array, read[0])
+    assert he.Verification.from_json(verification.to_json(), insecure=True).to_json() == verification.to_json()
+    # Of a dealt key of as many bits they would be shorter: a public key does not say which it is.
+    with pytest.raises(he.ShareError) as caught:
+        he.Shares(verification.public, 1, shares[0].to_bytes())
+    assert caught.value.kind == "width"
+    dealt, holders = shared
+    of_dealt = holders[0].decrypt(dealt.public.encrypt([1]))
+    assert he.Shares(dealt, 1, of_dealt.to_bytes()).to_bytes() == of_dealt.to_bytes()
+    table = pa.table({"salary": [1500, -20]})
+    encrypted = verification.public.encrypt_columns(table, ["salary"])
+    parts = [trustee.decrypt_columns(encrypted) for trustee in trustees[:2]]
+    assert verification.combine_columns(encrypted, parts)["salary"].to_pylist() == [1500, -20]
 
 
 def test_wrong_shares_are_named(shared):

@@ -36,13 +36,20 @@ _MOST = 2**31 - 1
 class Shares:
     """A trustee's shares of the decryption of an array, which everybody may have."""
 
-    def __init__(self, public: PublicKey, trustee: int, data: bytes) -> None:
+    def __init__(self, public: PublicKey | Verification, trustee: int, data: bytes) -> None:
         """Shares that come from outside, as `to_bytes` wrote them.
+
+        A public key is enough for shares of a key that a dealer made. Those of a key that trustees
+        generated together are longer: how long, its `Verification` knows.
 
         Raises:
             ShareError: the bytes are no shares.
         """
-        self.native = rust.Shares.from_bytes(public.native, whole("trustee", trustee, 0, _MOST), data)
+        number = whole("trustee", trustee, 0, _MOST)
+        if isinstance(public, Verification):
+            self.native = public.native.shares_from_bytes(number, data)
+        else:
+            self.native = rust.Shares.from_bytes(public.native, number, data)
 
     @classmethod
     def _of(cls, native: rust.Shares) -> Shares:
@@ -149,7 +156,7 @@ class KeyShare:
 class Verification:
     """What shares are verified and combined by: the public key, and a number for each trustee.
 
-    It has to come from the dealer.
+    It has to come from the dealer, or from a trustee if they generated the key together.
     """
 
     def __init__(self, native: rust.Verification) -> None:
