@@ -29,6 +29,7 @@ keys djn 66 512
 ../.venv/bin/python make_proof_seeds.py
 ../.venv/bin/python make_share_seeds.py
 ../.venv/bin/python make_election_seeds.py
+../.venv/bin/python make_described_seeds.py
 
 printf 'dept,salary,bonus\nlab,1500,2.50\nshop,,-7.25\nlab,-20,0\n' >"$work/table.csv"
 encrypt() {

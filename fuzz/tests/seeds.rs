@@ -14,6 +14,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("condition", env!("CARGO_BIN_EXE_condition")),
     ("csv_table", env!("CARGO_BIN_EXE_csv_table")),
     ("decimal", env!("CARGO_BIN_EXE_decimal")),
+    ("described", env!("CARGO_BIN_EXE_described")),
     ("dghv_bits", env!("CARGO_BIN_EXE_dghv_bits")),
     ("dghv_file", env!("CARGO_BIN_EXE_dghv_file")),
     ("dghv_parameters", env!("CARGO_BIN_EXE_dghv_parameters")),
