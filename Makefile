@@ -13,7 +13,7 @@ MUTANTS ?=
 .PHONY: help setup clean check container lint audit miri msrv doc docs wheel sdist release release-twice release-verify web js pictures-election sbom fuzz coverage formal boards plain-verilog hardware-tools prove-arithmetic gpu-kernels gpu-kernels-check
 .PHONY: demo demo-python demo-election demo-dghv demo-service demo-survey
 .PHONY: test test-hardware test-extras test-postgres test-full
-.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-gpu bench-web bench-js bench-inner-loop
+.PHONY: bench bench-python bench-everyday bench-variants bench-everywhere bench-sql bench-rns bench-ntt bench-dghv bench-lattice bench-columns bench-recryption bench-service bench-election bench-election-server bench-proofs bench-distributed bench-gpu bench-web bench-js bench-postgres bench-inner-loop
 .PHONY: synth synth-mesa synth-rns synth-coproc synth-dghv synth-ballot synth-memories synth-asic synth-check
 
 help: ## list these commands
@@ -137,6 +137,10 @@ bench-everywhere: ## measure the engines without AVX-512 beside GMP and HEU (two
 bench-sql: ## measure he_sum in DuckDB and a node in Spark (leave the machine alone)
 	@scripts/setup.sh test
 	scripts/bench_sql.sh
+
+bench-postgres: ## measure sums in PostgreSQL beside the kernel, GMP and plain numbers (ROWS: fewer than a million; leave the machine alone)
+	@scripts/setup.sh postgres
+	scripts/bench_postgres.sh $(if $(ROWS),--rows $(ROWS) --reason "ROWS=$(ROWS)")
 
 bench-rns: ## measure residue conversion beside NTL and FLINT (a minute; leave the machine alone)
 	@scripts/setup.sh test

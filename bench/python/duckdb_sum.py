@@ -14,7 +14,6 @@ import argparse
 import os
 import platform
 import statistics
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -25,11 +24,11 @@ import machine
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from kernel import ROOT, Kernel, spread, thousands, timed
 
 import hearith as he
 import hearith.duckdb
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "bench/results/duckdb.md"
 BITS, ROWS, GROUPS = 2048, 200_000, 100
 WIDTH = BITS // 4
@@ -50,28 +49,6 @@ def ciphertexts():
     return numbers
 
 
-class Kernel:
-    """The kernel in its own process, which sums once for every line that it is sent."""
-
-    def __init__(self, key, file, threads):
-        """Starts it on so many threads with a key's file and one of ciphertexts."""
-        binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/kernel"
-        environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
-        self.process = subprocess.Popen([binary, key, file, str(GROUPS)], env=environment, **pipes)
-        self.engine = self.process.stdout.readline().split()[0]
-
-    def round(self):
-        """Seconds for the sums alone, and with reading the ciphertexts' bytes."""
-        self.process.stdin.write("\n")
-        return [float(field) for field in self.process.stdout.readline().split()]
-
-    def close(self):
-        """Ends the process."""
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def check(public, numbers, rows):
     """Compares some groups with products by GMP."""
     square = gmpy2.mpz(public.n) ** 2
@@ -82,19 +59,12 @@ def check(public, numbers, rows):
         assert int.from_bytes(found) == product, f"group {group}"
 
 
-def timed(function):
-    """Seconds that a function takes, and its result."""
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
-
-
 def measure(public, folder, numbers, threads, rounds):
     """The rounds' times: kernel alone, kernel with reading bytes, DuckDB with he_sum, DuckDB
     reading only.
     """
     table = folder / "c.parquet"
-    kernel = Kernel(folder / "key.json", folder / "c.bin", threads)
+    kernel = Kernel(folder / "key.json", folder / "c.bin", GROUPS, threads)
     con = hearith.duckdb.connect(config={"threads": str(threads)})
     hearith.duckdb.load_key(con, public)
     sums = f"SELECT g, he_sum(c) FROM '{table}' GROUP BY g ORDER BY g"
@@ -112,17 +82,6 @@ def measure(public, folder, numbers, threads, rounds):
         kernel.close()
         con.close()
     return kernel.engine, times
-
-
-def spread(values, digits=2):
-    """Median, and least and greatest."""
-    middle, least, most = statistics.median(values), min(values), max(values)
-    return f"{middle:.{digits}f} ({least:.{digits}f}..{most:.{digits}f})"
-
-
-def thousands(value):
-    """A number with its digits in groups."""
-    return f"{value:,.0f}".replace(",", " ")
 
 
 def section(threads, engine, times):
