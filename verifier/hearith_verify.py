@@ -524,7 +524,7 @@ def generated_bits(bits: int, needed: int, trustees: int) -> int:
     """Bits of the longest share of a key that trustees generated together."""
     of_trustees = trustees.bit_length()
     coefficient = bits + 128 + of_trustees + 128 + factorial(trustees).bit_length() + needed - 1
-    share = coefficient + 1 + sum(trustees**power for power in range(needed)).bit_length()
+    share = coefficient + 1 + sum(int(trustees**power) for power in range(needed)).bit_length()
     return 2 * bits + share + of_trustees
 
 
