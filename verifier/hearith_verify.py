@@ -149,7 +149,7 @@ def about(value: Any) -> None:
 def link(value: Any) -> None:
     form = r"https://[A-Za-z0-9][-A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%]*"
     good = isinstance(value, str) and len(value) <= 1000 and re.fullmatch(form, value) is not None
-    require(good, "a link is no https URL of at most 1000 bytes")
+    require(good, "a link is not an https URL of at most 1000 bytes")
 
 
 def sha256(*parts: bytes) -> bytes:
@@ -841,7 +841,7 @@ class Election:
             about(body["about"])
         self.opens, self.closes = body.get("opens"), body.get("closes")
         for date in (self.opens, self.closes):
-            require(date is None or is_time(date), "a date is no time like 2026-11-22T20:15:00Z")
+            require(date is None or is_time(date), "a date is not a time like 2026-11-22T20:15:00Z")
         # Texts of this form sort as times do.
         if self.opens is not None and self.closes is not None:
             require(self.opens < self.closes, "it closes before it opens")
@@ -879,8 +879,8 @@ class Election:
     def read_ballot(self, value: Any) -> Ballot:
         """A ballot whose parts have their lengths."""
         value = members(value, "contests election voter")
-        require(value["election"] == self.id, "of another election")
-        require(isinstance(value["voter"], str), "no voter of this election")
+        require(value["election"] == self.id, "belongs to another election")
+        require(isinstance(value["voter"], str), "not a voter of this election")
         parts = listed(value["contests"])
         require(len(parts) == len(self.contests), "the ballot has not as many contests as the election")
         key, contests = self.key, []
@@ -1233,7 +1233,7 @@ class Verifier:
         }
         require(kind in readers, f"an entry '{kind}' cannot come now")
         phase, reader = readers[kind]
-        require(type(body) is dict and body.get("election") == election.id, "of another election")
+        require(type(body) is dict and body.get("election") == election.id, "belongs to another election")
         require(self.phase == phase, f"an entry '{kind}' cannot come now")
         return reader(index, body)
 
@@ -1296,7 +1296,7 @@ class Verifier:
         election = self.election
         assert election is not None
         ballot = election.read_ballot(body)
-        require(ballot.voter in self.voters, "no voter of this election")
+        require(ballot.voter in self.voters, "not a voter of this election")
         voter = self.voters[ballot.voter]
         require(voter.counted is None or election.revoting, "the voter has cast a ballot already")
         self.fresh(ballot)
@@ -1311,7 +1311,7 @@ class Verifier:
         assert election is not None
         body = members(body, "ballot election openings")
         ballot = election.read_ballot(body["ballot"])
-        require(ballot.voter in self.voters, "no voter of this election")
+        require(ballot.voter in self.voters, "not a voter of this election")
         self.fresh(ballot)
         openings = election.read_openings(body["openings"])
         self.seen.update(ballot.ciphertexts())
@@ -1373,7 +1373,7 @@ class Verifier:
         election = self.election
         assert election is not None
         votes = [listed(one) for one in listed(members(body, "contests election")["contests"])]
-        require(len(self.share_data) >= election.needed, "fewer shares than it takes")
+        require(len(self.share_data) >= election.needed, "fewer shares than are needed")
         require(bool(election.trustees) or self.opening is not None, "the tally is not decrypted yet")
         fits = len(votes) == len(election.contests)
         fits = fits and all(len(one) == it.results for one, it in zip(votes, election.contests, strict=True))

@@ -275,7 +275,7 @@ impl Ciphertext {
         let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the ciphertext is cut short"))?;
         let [set, seeded, bits] = [header[4], header[5], header[6]];
         if header[..4] != *MAGIC || seeded > 1 || header[7] > 1 {
-            return Err(malformed("this is no ciphertext"));
+            return Err(malformed("this is not a ciphertext"));
         }
         let ring = &key.parts.ring;
         if set != ring.set as u8 {

@@ -280,7 +280,7 @@ impl Fields {
         if text.len() > MAX_KEY_TEXT {
             return Err(ErrorKind::Malformed("this is longer than any key").into());
         }
-        let fields: Fields = serde_json::from_str(text).map_err(|_| ErrorKind::Malformed("this is no key"))?;
+        let fields: Fields = serde_json::from_str(text).map_err(|_| ErrorKind::Malformed("this is not a key"))?;
         match fields.kty == KEY_TYPE {
             true => Ok(fields),
             false => Err(ErrorKind::Malformed("the key is of another scheme").into()),

@@ -287,7 +287,7 @@ impl Total {
         let ring = &key.parts.ring;
         let (header, body) = bytes.split_at_checked(HEADER).ok_or_else(|| malformed("the total is cut short"))?;
         if header[..4] != *MAGIC || header[5] != 0 || header[7] != 0 {
-            return Err(malformed("this is no total"));
+            return Err(malformed("this is not a total"));
         }
         if header[4] != ring.set as u8 {
             return Err(ErrorKind::Differs("the parameter set").into());

@@ -104,7 +104,7 @@ mod tests {
         let [cause, other] = [3, 4].map(|row| Error::from(hearith_device::ErrorKind::NotAPlaintext).at_row(row));
         for kind in [ErrorKind::Device(Box::new(cause)), ErrorKind::Service(Box::new(other))] {
             let text = failure(Some(&Fake), "totals.parquet", kind.into()).to_string();
-            assert_eq!(text, "engine mesa: the device gave what is no plaintext");
+            assert_eq!(text, "engine mesa: the device returned something that is not a plaintext");
         }
         let error = ErrorKind::Overflow.in_column("salary").at_row(3);
         let text = failure(Some(&Fake), "totals.parquet", error).to_string();

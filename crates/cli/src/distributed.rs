@@ -172,7 +172,7 @@ impl Meeting {
                 };
                 let is_link = matches!(ended.reason, Reason::Silent | Reason::Reported { .. } | Reason::Chance);
                 if !is_link || restart == RESTARTS {
-                    return Err(Failure::new(format!("no key: {ended}")));
+                    return Err(Failure::new(format!("no key was generated: {ended}")));
                 }
                 if !self.is_quiet {
                     eprint_line(&format!("{ended}: beginning again, with fresh random numbers"));

@@ -70,7 +70,7 @@ impl KeyFile {
     pub(crate) fn key(&self, session: &Session) -> Result<Key, Failure> {
         match self.any(session)? {
             AnyKey::Paillier(key) => Ok(key),
-            AnyKey::Lattice(_) => Err(Failure::at(&self.name, "a key of bfv: this command takes one of Paillier")),
+            AnyKey::Lattice(_) => Err(Failure::at(&self.name, "a BFV key: this command needs a Paillier key")),
         }
     }
 
@@ -131,11 +131,11 @@ impl KeyFile {
     pub(crate) fn verification(&self, session: &Session) -> Result<Verification, Failure> {
         let verification = match self.kind() {
             KeyKind::Public if self.is_of_one_holder() => {
-                Err(Failure::at(&self.name, "a key that verifies no shares: it takes the dealer's verification.json"))
+                Err(Failure::at(&self.name, "this key does not verify shares: use verification.json"))
             }
             KeyKind::Public => Verification::from_json(self.text.as_str(), session.policy, session.engine)
                 .map_err(|error| self.fault_of_sharing(&error)),
-            _ => Err(Failure::at(&self.name, "a private key: it takes the dealer's verification.json")),
+            _ => Err(Failure::at(&self.name, "a private key: use verification.json")),
         }?;
         session.warn_of(&self.name, verification.key());
         Ok(verification)
@@ -157,7 +157,7 @@ impl KeyFile {
 
     fn parse(&self, text: &SecretText, policy: KeyPolicy, session: &Session) -> Result<AnyKey, Failure> {
         if is_signing_key(text.as_str()) {
-            return Err(Failure::at(&self.name, "a key that signs: this takes one that encrypts"));
+            return Err(Failure::at(&self.name, "a signing key: this needs an encryption key"));
         }
         match hearith_bfv::is_key(text.as_str()) {
             true => lattice::Key::parse(text, session.engine)

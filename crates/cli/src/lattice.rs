@@ -82,12 +82,12 @@ fn check_options(session: &Session, remote: &Remote, unchecked_device: bool) -> 
 
 fn check_remote(remote: &Remote) -> Result<(), Failure> {
     match remote.is_asked_for() {
-        true => Err(Failure::new("--remote is for keys of Paillier")),
+        true => Err(Failure::new("--remote works with Paillier keys only")),
         false => Ok(()),
     }
 }
 
 /// A device that does nothing with keys of this scheme.
 fn no_keys(device: &dyn Kind) -> Failure {
-    Failure::new(format!("the engine '{}' knows no keys of bfv", device.system().name))
+    Failure::new(format!("the engine '{}' does not support BFV keys", device.system().name))
 }

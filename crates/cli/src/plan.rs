@@ -177,10 +177,10 @@ impl Plan {
         let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
         read.map_err(|error| Failure::reading(&file, error))?;
         if text.len() as u64 > LONGEST {
-            return Err(Failure::at(file, format!("no plan: more than {LONGEST} bytes")));
+            return Err(Failure::at(file, format!("invalid plan: more than {LONGEST} bytes")));
         }
         let plan: Self =
-            serde_json::from_str(&text).map_err(|error| Failure::at(&file, format!("no plan: {error}")))?;
+            serde_json::from_str(&text).map_err(|error| Failure::at(&file, format!("invalid plan: {error}")))?;
         match plan.hearith_plan {
             VERSION => Ok(plan),
             other => Err(Failure::at(file, format!("a plan of version {other}: this program reads version {VERSION}"))),

@@ -98,7 +98,7 @@ fn workers(kind: &'static dyn Kind, keys: &[PrivateKey]) -> Result<Vec<Worker>, 
         return Err(Failure::new(format!("the engine '{}' only {}", system.name, system.does)));
     }
     if computer.is_none() && keys.is_empty() {
-        return Err(Failure::new("a device decrypts, which takes a private key: --key"));
+        return Err(Failure::new("a device decrypts, which needs a private key: --key"));
     }
     let decryptors = keys.iter().filter_map(|key| Decryptor::load(kind, key));
     let decryptors = decryptors.collect::<Result<Vec<_>, _>>().map_err(|error| failed(kind, error))?;

@@ -97,7 +97,7 @@ impl Session {
             (true, Some(_)) => Ok(Trust::Believe),
             (true, None) => {
                 let name = self.engine_name();
-                Err(Failure::new(format!("--unchecked-device goes with a device, and the engine '{name}' is none")))
+                Err(Failure::new(format!("--unchecked-device needs a device, and the engine '{name}' is not one")))
             }
         }
     }

@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         AnyKey::Lattice(key) => return lattice::sum(session, command, &key),
     };
     if command.weight.is_some() {
-        return Err(Failure::at(name(&command.key), "a key of Paillier: --weight takes one of bfv"));
+        return Err(Failure::at(name(&command.key), "a Paillier key: --weight needs a BFV key"));
     }
     let remote = command.remote.key(key.public())?;
     let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
@@ -164,7 +164,7 @@ impl Inputs {
             let partitions = partitions(path, &source.schema(), &signers);
             tables.push((table, partitions.schema(&source.schema()), partitions));
         }
-        let Some((first, schema, _)) = tables.first() else { return Err(Failure::new("no table to add up")) };
+        let Some((first, schema, _)) = tables.first() else { return Err(Failure::new("no table to sum")) };
         let selection = Selection::of(command, schema).map_err(|error| Failure::at(&first.name, error))?;
         let by = selection.groups();
         let (mut added, mut schemas) = (Vec::new(), Vec::new());
@@ -198,7 +198,7 @@ impl Inputs {
         }
         match started {
             Some(totals) => Ok(Self { files, alignment, totals, rows }),
-            None => Err(Failure::new("no table to add up")),
+            None => Err(Failure::new("no table to sum")),
         }
     }
 }

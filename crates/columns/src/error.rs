@@ -168,7 +168,7 @@ pub enum ErrorKind {
         range: String,
     },
     /// The declared range is not a positive number that the encoding can hold.
-    #[error("{} is no range: it must be a positive number below 2^127 at this scale", shown(.text))]
+    #[error("{} is not a range: it must be a positive number below 2^127 at this scale", shown(.text))]
     BadRange {
         /// What was declared.
         text: String,
@@ -313,7 +313,7 @@ pub enum ErrorKind {
         found: String,
     },
     /// What a table says of its signature is none.
-    #[error("{0} is no signature's")]
+    #[error("{0} is malformed")]
     BadSignature(&'static str),
     /// A signature is not that of the table it is with.
     #[error("was changed after key {signer} signed it")]

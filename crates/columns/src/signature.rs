@@ -47,7 +47,7 @@ const TEXT: usize = 43;
 #[non_exhaustive]
 pub enum SigningKeyError {
     /// The text is not JSON, or not of a key.
-    #[error("no key: line {line}, column {column} of its JSON is wrong")]
+    #[error("invalid key: line {line}, column {column} of its JSON is wrong")]
     Json {
         /// Line, from 1.
         line: usize,
@@ -55,19 +55,19 @@ pub enum SigningKeyError {
         column: usize,
     },
     /// The key is of another kind.
-    #[error("no key for signatures: they take one of `hearith keygen --signing`")]
+    #[error("not a signing key: `hearith keygen --signing` makes one")]
     Kind,
     /// A member is not what it must be.
     #[error("'{0}' is not 32 bytes in base64url")]
     Member(&'static str),
     /// No point of the curve, one of small order, or one written in an unusual way.
-    #[error("'x' is no public key")]
+    #[error("'x' is not a public key")]
     Point,
     /// The two halves belong to different keys.
     #[error("'x' is not the public key of 'd'")]
     Mismatch,
     /// The private half is missing.
-    #[error("a public key: signing takes the private one")]
+    #[error("a public key: signing needs the private key")]
     Public,
     /// A list of public keys without any.
     #[error("lists no key")]

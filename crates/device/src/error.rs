@@ -17,12 +17,12 @@ use crate::dghv::{MemoryFault, Unfit};
 /// answering.
 ///
 /// Rows are counted from 0. The text names the row first:
-/// `row 4: the device gave what is no plaintext`.
+/// `row 4: the device returned something that is not a plaintext`.
 ///
 /// ```
 /// use hearith_device::{Error, ErrorKind};
 /// let error = Error::from(ErrorKind::NotAPlaintext).at_row(4);
-/// assert_eq!((error.row(), error.to_string()), (Some(4), "row 4: the device gave what is no plaintext".into()));
+/// assert_eq!((error.row(), error.to_string()), (Some(4), "row 4: the device returned something that is not a plaintext".into()));
 /// assert_eq!(error.offset_rows(1000).row(), Some(1004));
 /// ```
 #[derive(Clone, Debug)]
@@ -186,7 +186,7 @@ pub enum ErrorKind {
     NoKey,
     /// The device's answers are not the right ones, though each could be one. Which rows are wrong
     /// is not known; the device has been wiped.
-    #[error("the device answers wrongly: a batch did not pass the check, and nothing of it is given out")]
+    #[error("the device returned a wrong result: the batch failed the check and was discarded")]
     FailedCheck,
     /// The device refuses a command, and says why; others of the batch were carried out, but
     /// nothing of it is given out.
@@ -196,10 +196,10 @@ pub enum ErrorKind {
         refusal: Refusal,
     },
     /// The device gave a number that is no ciphertext.
-    #[error("the device gave what is no ciphertext")]
+    #[error("the device returned something that is not a ciphertext")]
     NotACiphertext,
     /// The device gave a number that is no plaintext.
-    #[error("the device gave what is no plaintext")]
+    #[error("the device returned something that is not a plaintext")]
     NotAPlaintext,
     /// No residue bank at hand has these moduli and takes numbers of this length.
     #[error("no residue bank has these {moduli} moduli for numbers of {bits} bits (the largest takes {largest} bits)")]
@@ -224,7 +224,7 @@ pub enum ErrorKind {
         bits: u32,
     },
     /// The device gave a number that is not below its modulus.
-    #[error("the device gave what is no residue modulo {modulus}")]
+    #[error("the device returned something that is not a residue modulo {modulus}")]
     NotAResidue {
         /// The modulus.
         modulus: u64,
@@ -325,10 +325,10 @@ pub enum ErrorKind {
     },
     /// What a ballot machine gave is not the ballot that its receipt is of, or not the one that was
     /// sealed.
-    #[error("the machine gave what is no ballot")]
+    #[error("the machine returned something that is not a ballot")]
     NoBallot,
     /// The ballot machine does not answer.
-    #[error("the machine does not answer: the line is silent, or nothing of it is whole")]
+    #[error("the machine does not answer: the line is silent or its data is damaged")]
     MachineSilent,
     /// Encryption over the integers itself failed.
     #[cfg(feature = "dghv")]

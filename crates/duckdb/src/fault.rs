@@ -24,13 +24,13 @@ pub(crate) enum Fault {
     #[error("the key changed while the query ran: from {0} to {1}")]
     KeyChanged(KeyId, KeyId),
     /// A value has not the length of a ciphertext.
-    #[error("a value of {bytes} bytes is no ciphertext of key {key}, which have {expected} bytes; {FIND}")]
+    #[error("a value of {bytes} bytes is not a ciphertext of key {key}, which have {expected} bytes; {FIND}")]
     Width { bytes: usize, key: KeyId, expected: usize },
     /// A value is not a ciphertext.
-    #[error("a value is no ciphertext of key {key}: {fault}; {FIND}")]
+    #[error("a value is not a ciphertext of key {key}: {fault}; {FIND}")]
     Ciphertext { key: KeyId, fault: ErrorKind },
     /// A total is not a ciphertext.
-    #[error("a value added up is no ciphertext of key {0}: it shares a factor with n; {FIND}")]
+    #[error("a value added up is not a ciphertext of key {0}: it shares a factor with n; {FIND}")]
     NotCoprime(KeyId),
     /// A number decrypted is longer than SQL's longest integers.
     #[error(

@@ -30,7 +30,7 @@ pub enum Error {
     #[error("{0}: cannot write")]
     Write(PathBuf, #[source] io::Error),
     /// A file of the folder is that of another board.
-    #[error("{0}: of another board")]
+    #[error("{0}: belongs to another board")]
     Other(PathBuf),
     /// The store is not one of the board's.
     #[error(transparent)]

@@ -61,7 +61,7 @@ pub enum ErrorKind {
         message: String,
     },
     /// The answer is none of such a server.
-    #[error("the answer is none of an election's server")]
+    #[error("the answer is not that of an election server")]
     Answer,
 }
 

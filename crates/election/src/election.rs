@@ -59,7 +59,7 @@ impl Election {
             return wrong(fault);
         }
         if [&manifest.opens, &manifest.closes].into_iter().flatten().any(|time| !is_time(time)) {
-            return wrong("a date is no time like 2026-11-22T20:15:00Z");
+            return wrong("a date is not a time like 2026-11-22T20:15:00Z");
         }
         // Texts of this form sort as times do.
         if manifest.opens.is_some() && manifest.closes.is_some() && manifest.opens >= manifest.closes {

@@ -107,13 +107,13 @@ pub enum ErrorKind {
     #[error("the signature does not hold")]
     BadSignature,
     /// A public key of signatures is none.
-    #[error("{whose} key is no Ed25519 public key")]
+    #[error("{whose} key is not an Ed25519 public key")]
     BadKey {
         /// Whose it is.
         whose: &'static str,
     },
     /// An entry is of another election.
-    #[error("of another election")]
+    #[error("belongs to another election")]
     WrongElection,
     /// An entry comes when it must not.
     #[error("an entry '{kind}' cannot come now: {phase}")]
@@ -130,13 +130,13 @@ pub enum ErrorKind {
         problem: &'static str,
     },
     /// An election that cannot be held so.
-    #[error("the election cannot be: {problem}")]
+    #[error("invalid election: {problem}")]
     Manifest {
         /// What is wrong.
         problem: &'static str,
     },
     /// A contest that cannot be held so.
-    #[error("contest {contest} cannot be: {problem}")]
+    #[error("contest {contest} is invalid: {problem}")]
     Contest {
         /// The contest, from 0.
         contest: usize,
@@ -152,7 +152,7 @@ pub enum ErrorKind {
         problem: &'static str,
     },
     /// A ballot by somebody who is not on the list.
-    #[error("no voter of this election")]
+    #[error("not a voter of this election")]
     UnknownVoter,
     /// A second ballot where the first is final.
     #[error("the voter has cast a ballot already")]
@@ -236,7 +236,7 @@ pub enum ErrorKind {
         trustee: u32,
     },
     /// Fewer shares than it takes.
-    #[error("{given} shares, and it takes {needed}")]
+    #[error("{given} shares, but {needed} are needed")]
     TooFewShares {
         /// Shares that it takes.
         needed: u32,

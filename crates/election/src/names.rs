@@ -81,7 +81,7 @@ pub(crate) fn link_fault(link: &str) -> Option<&'static str> {
         .strip_prefix("https://")
         .filter(|rest| rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric()));
     let good = rest.is_some() && link.len() <= MAX_LINK && link.bytes().all(known);
-    (!good).then_some("a link is no https URL of at most 1000 bytes")
+    (!good).then_some("a link is not an https URL of at most 1000 bytes")
 }
 
 /// What a name has in common with all that nobody can tell from it: its NFKC form, without joiners.

@@ -459,7 +459,7 @@ impl State {
                 return wrong("all weights together, times the points of a first rank, reach 2^53");
             }
             if signature::PublicKey::new("a voter's", &one.key).is_err() {
-                return wrong("the key is no Ed25519 public key");
+                return wrong("the key is not an Ed25519 public key");
             }
         }
         Ok(())
@@ -481,7 +481,7 @@ impl State {
                 return wrong("the voter has voted: no credential is replaced then");
             }
             match signature::PublicKey::new("a voter's", &one.key) {
-                Err(_) => return wrong("the key is no Ed25519 public key"),
+                Err(_) => return wrong("the key is not an Ed25519 public key"),
                 Ok(key) if key == standing.key => return wrong("the key is the one that it replaces"),
                 Ok(_) => {}
             }

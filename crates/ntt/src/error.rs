@@ -24,7 +24,7 @@ pub enum NttError {
         most: usize,
     },
     /// The place for a result has another length than the result.
-    #[error("a place of {limbs} limbs for a result of {needed}")]
+    #[error("a buffer of {limbs} limbs for a result of {needed}")]
     Place {
         /// 64-bit limbs of the place.
         limbs: usize,
@@ -32,7 +32,7 @@ pub enum NttError {
         needed: usize,
     },
     /// A batch has results and places of different counts.
-    #[error("{places} places for {results} results")]
+    #[error("{places} buffers for {results} results")]
     Places {
         /// Places given.
         places: usize,

@@ -2,8 +2,9 @@
 //!
 //! Modulo `p^2`, `c^(p-1) = 1 + L p`. In the parts that [`Square`](hearith_arith::Square) computes
 //! with, that is `(1, L)`: the function `L(x) = (x - 1) / p` and its division are gone, and a low
-//! part other than 1 gives a ciphertext away that is no unit. As `(1 + n)^(p-1) = 1 - n = 1 - q p`
-//! modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`, likewise modulo `q`.
+//! part other than 1 gives a ciphertext away that is not a unit. As
+//! `(1 + n)^(p-1) = 1 - n = 1 - q p` modulo `p^2`, the plaintext is `m = L (-q)^-1` modulo `p`,
+//! likewise modulo `q`.
 //!
 //! Under a subgroup key ([`Variant::Subgroup`](crate::Variant::Subgroup)) with `P = 2 p u + 1` the
 //! power `2 p` is enough. The randomiser is the power `n` of an element whose order modulo `P`

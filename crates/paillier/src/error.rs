@@ -132,13 +132,13 @@ pub enum ErrorKind {
         part: &'static str,
     },
     /// An encrypted number is longer or shorter than its description says.
-    #[error("{bytes} bytes are no encrypted number: it was cut, or altered")]
+    #[error("{bytes} bytes are not an encrypted number: it was truncated or altered")]
     DescriptionBytes {
         /// The bytes given.
         bytes: usize,
     },
     /// A text is not that of an encrypted number.
-    #[error("no encrypted number: its text is he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT")]
+    #[error("not an encrypted number: its text is he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT")]
     DescriptionText,
     /// A result is the sum of more numbers than there is headroom for.
     #[error("the result counts as more additions than the headroom of {headroom}")]
@@ -147,7 +147,7 @@ pub enum ErrorKind {
         headroom: u64,
     },
     /// The JSON Web Key is encrypted, where one in the clear is wanted.
-    #[error("the private key is encrypted: it takes its passphrase")]
+    #[error("the private key is encrypted: its passphrase is needed")]
     EncryptedKey,
     /// The text is a trustee's share of a private key.
     #[error("a share of a private key: it decrypts together with others only")]
@@ -269,7 +269,7 @@ pub enum ErrorKind {
     CiphertextSharesFactor,
     /// A batch of plaintexts is not what its ciphertexts hold: whatever decrypted it computes
     /// wrongly. Which rows are wrong is not known.
-    #[error("the decryption is wrong: whatever computed it is faulty, and nothing of it is given out")]
+    #[error("the decryption is wrong: the processor or device that computed it is faulty, and the batch was discarded")]
     WrongDecryption,
     /// A ciphertext is not that of a plaintext and an opening.
     #[error("the ciphertext does not encrypt this plaintext with this opening")]
@@ -308,7 +308,7 @@ pub enum ErrorKind {
         rows: usize,
     },
     /// A dot product's batch is not a whole number of rows of `terms` terms.
-    #[error("{rows} rows are no whole number of sums of {terms} terms")]
+    #[error("{rows} rows are not a whole number of sums of {terms} terms")]
     Terms {
         /// Terms of each sum.
         terms: usize,
@@ -329,8 +329,8 @@ pub enum ErrorKind {
         /// Randomisers left.
         left: usize,
     },
-    /// Bytes are no whole number of rows.
-    #[error("{bytes} bytes are no whole number of rows of {width} bytes")]
+    /// Bytes are not a whole number of rows.
+    #[error("{bytes} bytes are not a whole number of rows of {width} bytes")]
     Width {
         /// Bytes of a row.
         width: usize,
@@ -358,8 +358,8 @@ pub enum ErrorKind {
     /// A layout needs at least one slot, and room for one addition at least.
     #[error("a layout needs at least one slot and one addition")]
     EmptyLayout,
-    /// The values are no whole number of rows.
-    #[error("{values} values are no whole number of rows of {slots} slots")]
+    /// The values are not a whole number of rows.
+    #[error("{values} values are not a whole number of rows of {slots} slots")]
     PartialRow {
         /// Values given.
         values: usize,

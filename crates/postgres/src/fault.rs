@@ -18,7 +18,7 @@ pub(crate) enum Fault {
     #[error("the text is not UTF-8")]
     NotText,
     /// A value is not a ciphertext of the key that it names.
-    #[error("a value is no ciphertext of key {key}: {fault}")]
+    #[error("a value is not a ciphertext of key {key}: {fault}")]
     Ciphertext { key: KeyId, fault: Error },
     /// Two values are of different keys.
     #[error("values of different keys cannot be added: {0} and {1}")]

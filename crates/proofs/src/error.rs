@@ -69,8 +69,8 @@ pub enum ErrorKind {
     /// A number of the proof is 0, not below its modulus, or shares a factor with `n`.
     #[error("the proof has a number out of range")]
     OutOfRange,
-    /// Bytes are no whole number of proofs.
-    #[error("{bytes} bytes are no whole number of proofs of {width} bytes")]
+    /// Bytes are not a whole number of proofs.
+    #[error("{bytes} bytes are not a whole number of proofs of {width} bytes")]
     Width {
         /// Bytes of a proof.
         width: usize,

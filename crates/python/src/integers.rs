@@ -67,7 +67,7 @@ pub(crate) fn pack_small(integers: &[i128]) -> (Zeroizing<Vec<u8>>, usize) {
 fn check(data: &[u8], width: usize) -> PyResult<()> {
     match width > 0 && width.is_multiple_of(LIMB) && data.len().is_multiple_of(width) {
         true => Ok(()),
-        false => Err(PyValueError::new_err(format!("{} bytes are no rows of {width} bytes", data.len()))),
+        false => Err(PyValueError::new_err(format!("{} bytes are not rows of {width} bytes", data.len()))),
     }
 }
 

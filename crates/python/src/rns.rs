@@ -53,7 +53,7 @@ impl RnsBasis {
     /// next.
     fn residues<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         if !data.len().is_multiple_of(self.width()) {
-            return Err(PyValueError::new_err(format!("{} bytes are no rows of {} bytes", data.len(), self.width())));
+            return Err(PyValueError::new_err(format!("{} bytes are not rows of {} bytes", data.len(), self.width())));
         }
         let count = data.len() / self.width();
         room(count, 2 * self.width() + 2 * WORD * self.0.moduli().len())?;
@@ -72,7 +72,7 @@ impl RnsBasis {
         let moduli = self.0.moduli();
         if !data.len().is_multiple_of(WORD * moduli.len()) {
             return Err(PyValueError::new_err(format!(
-                "{} bytes are no residues to {} moduli",
+                "{} bytes are not residues to {} moduli",
                 data.len(),
                 moduli.len()
             )));

@@ -397,7 +397,7 @@ class TestRefusals:
         for message, row in bad.items():
             with pytest.raises(CiphertextError, match=f"row 1: .*{message}"):
                 he.EncryptedArray.from_bytes(public, data[:width] + row)
-        with pytest.raises(CiphertextError, match="no whole number"):
+        with pytest.raises(CiphertextError, match="whole number"):
             he.EncryptedArray.from_bytes(public, data[:-1])
 
     def test_errors_show_no_plaintext(self, keys):
@@ -441,7 +441,7 @@ class TestPickles:
 
     def test_damaged_pickles(self, keys):
         rebuild, state = keys[0].encrypt([1, 2]).__reduce__()
-        with pytest.raises(CiphertextError, match="no whole number"):
+        with pytest.raises(CiphertextError, match="whole number"):
             rebuild(*state[:-1], state[-1][:-1])
         broken = rebuild(*state[:-1], bytes(len(state[-1])))
         with pytest.raises(CiphertextError, match="row 0"):

@@ -251,7 +251,7 @@ def test_summaries_escape_names(keys):
     )
     assert "encrypted, paillier, 2 slots" in repr(he.summary(packed))
     assert "16^-4" in repr(he.summary(pa.table({"x": keys[0].encrypt([0.5], exponent=-4).to_arrow()})))
-    with pytest.raises(TypeError, match="is no table"):
+    with pytest.raises(TypeError, match="is not a table"):
         he.summary([1])
 
 

@@ -73,7 +73,7 @@ def test_encrypted_keys(keys, encrypted):
     assert he.PrivateKey.from_jwk(encrypted, passphrase="correct horse", insecure=True).to_jwk() == keys[1].to_jwk()
     with pytest.raises(InvalidKeyError, match="passphrase is wrong"):
         he.PrivateKey.from_jwk(encrypted, passphrase="correct hors", insecure=True)
-    with pytest.raises(InvalidKeyError, match="encrypted: it takes its passphrase"):
+    with pytest.raises(InvalidKeyError, match="encrypted: its passphrase is needed"):
         he.PrivateKey.from_jwk(encrypted, insecure=True)
     with pytest.raises(InvalidKeyError, match="insecure"):
         he.PrivateKey.from_jwk(encrypted, passphrase="correct horse")

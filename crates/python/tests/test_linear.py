@@ -142,7 +142,7 @@ def test_digits_grow_until_the_key_is_full(keys, judge):
             wanted = Fraction(3, 10) * (step % 10) + Fraction(7, 10) * wanted
             same(judge, found, wanted)
 
-    with pytest.raises(RangeError, match=r"headroom beyond these numbers is \d+ bits"):
+    with pytest.raises(RangeError, match=r"it has \d+ bits of headroom beyond these numbers"):
         weighted()
     assert known[-1].scale > 50
 

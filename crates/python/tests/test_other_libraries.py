@@ -227,7 +227,7 @@ def test_what_cannot_be_described(encrypted):
     short = lost.set_column(1, "salary", pa.array([b"x", None, b"y"], pa.binary()))
     with pytest.raises(TableError, match="column salary: does not hold what is described"):
         he.describe(short, encrypted)
-    with pytest.raises(TypeError, match="is no table"):
+    with pytest.raises(TypeError, match="is not a table"):
         he.describe({"salary": []}, encrypted)
 
 

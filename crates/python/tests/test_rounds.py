@@ -56,7 +56,7 @@ MALFORMED = {
     "ciphertexts of another type": lambda ours, other, good: (altered(good, _rows=np.zeros(4)), 1),
     "no layout": lambda ours, other, good: (altered(good, layout=None), 1),
     "a layout of arrays": lambda ours, other, good: (altered(good, layout=np.zeros(6)), 1),
-    "a weight that is no number": lambda ours, other, good: (ours.encrypt(LAYERS), float("nan")),
+    "a weight that is not a number": lambda ours, other, good: (ours.encrypt(LAYERS), float("nan")),
     "an infinite weight": lambda ours, other, good: (ours.encrypt(LAYERS), float("inf")),
     "half a weight": lambda ours, other, good: (ours.encrypt(LAYERS), 1.5),
     "a weight of 0": lambda ours, other, good: (ours.encrypt(LAYERS), 0),

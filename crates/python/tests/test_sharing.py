@@ -124,7 +124,7 @@ def test_tables_are_decrypted_by_trustees(shared, keys):
     stored = totals.set_column(0, "dept", totals["dept"].dictionary_encode())
     pieces = pa.concat_tables([stored.slice(0, 1), stored.slice(1)])
     assert verification.combine_columns(pieces, shares[1:])["salary"].equals(expected["salary"])
-    with pytest.raises(he.ShareError, match="1 shares, and it takes 2"):
+    with pytest.raises(he.ShareError, match="1 shares, but 2 are needed"):
         verification.combine_columns(totals, shares[:1])
     with pytest.raises(he.TableError) as caught:
         verification.combine_columns(totals, [totals, shares[0]])

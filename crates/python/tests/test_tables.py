@@ -297,7 +297,7 @@ def test_refusals(keys, other_keys):
         public.sum_columns([encrypted, encrypted], allow_repeated=True)
     with pytest.raises(TableError, match="no table"):
         public.sum_columns([])
-    with pytest.raises(TypeError, match="is no table"):
+    with pytest.raises(TypeError, match="is not a table"):
         public.encrypt_column({"x": [1]}, "x")
     packed = public.encrypt_columns(table.select(["x"]), ["x"], pack=True)
     name = next(name for name in packed.column_names if not name.endswith("additions"))

@@ -94,7 +94,7 @@ pub enum ErrorKind {
         allowed: &'static str,
     },
     /// The number given as a special prime is none.
-    #[error("{modulus} is no prime below 2^{word_bits}")]
+    #[error("{modulus} is not a prime below 2^{word_bits}")]
     NotSpecial {
         /// The number given.
         modulus: u64,

@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn what_is_no_special_prime_is_refused() {
         let refused = |word_bits, modulus| SpecialPrime::new(word_bits, modulus).unwrap_err().to_string();
-        assert_eq!(refused(30, 1_073_692_675), "1073692675 is no prime below 2^30");
-        assert_eq!(refused(29, 1_073_692_673), "1073692673 is no prime below 2^29");
+        assert_eq!(refused(30, 1_073_692_675), "1073692675 is not a prime below 2^30");
+        assert_eq!(refused(29, 1_073_692_673), "1073692673 is not a prime below 2^29");
         assert_eq!(refused(61, 17), "the word length is 61; 4 to 60 bits are supported");
-        assert_eq!(refused(30, 2), "2 is no prime below 2^30");
+        assert_eq!(refused(30, 2), "2 is not a prime below 2^30");
     }
 }

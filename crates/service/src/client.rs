@@ -72,10 +72,10 @@ pub enum ErrorKind {
     #[error("a service is called http://HOST:PORT or https://HOST:PORT")]
     Url,
     /// Plaintexts would go over a network unprotected.
-    #[error("http is for services on this machine: others take https")]
+    #[error("http is for services on this machine: use https for others")]
     Unprotected,
     /// The service's certificate cannot be checked.
-    #[error("https takes the root of the service's certificate")]
+    #[error("https needs the root of the service's certificate")]
     NoRoot,
     /// There is no connection, or the certificates do not do.
     #[error("cannot connect")]
@@ -101,17 +101,17 @@ pub enum ErrorKind {
     #[error("{}", broken(.0))]
     Broken(Box<Status>),
     /// The service gave what is no answer.
-    #[error("the service gave what is no answer")]
+    #[error("the service's answer is malformed")]
     Answer,
     /// The service's version of the scheme gave numbers that are none of the key.
-    #[error("the service gave what is no number of the key")]
+    #[error("the service returned a number that is not a ciphertext of the key")]
     Number(#[source] hearith_paillier::Error),
 }
 
 /// What broke, in words: a status tells its own causes, in the form of the program's internals.
 fn broken(status: &Status) -> String {
     if status.code() == Code::Unimplemented {
-        return "this is no service of the kind".to_owned();
+        return "this is not a Hearith service".to_owned();
     }
     let mut text = "the connection broke".to_owned();
     let mut tell = |more: &str| {

@@ -90,11 +90,11 @@ impl Default for Keys {
 #[non_exhaustive]
 pub enum Error {
     /// It is no JSON of this form.
-    #[error("no rights: {0}")]
+    #[error("invalid rights: {0}")]
     Json(#[source] serde_json::Error),
     /// A key's id is none.
     #[error(
-        "the client {client:?} decrypts with {text:?}, which is no key id: 32 digits, which the service logs at its start"
+        "the client {client:?} decrypts with {text:?}, which is not a key id: 32 digits, which the service logs at its start"
     )]
     Key {
         /// The name of the client.
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn what_is_no_file_of_rights_is_told() {
         for (text, expected) in [
-            ("", "no rights: "),
-            ("[]", "no rights: "),
-            (r#"{ "clients": [ { "name": "x", "decrpyt": "*" } ] }"#, "no rights: unknown field `decrpyt`"),
+            ("", "invalid rights: "),
+            ("[]", "invalid rights: "),
+            (r#"{ "clients": [ { "name": "x", "decrpyt": "*" } ] }"#, "invalid rights: unknown field `decrpyt`"),
             (r#"{ "clients": [ { "name": "x", "decrypt": "all" } ] }"#, "the client \"x\" decrypts with \"all\""),
             (r#"{ "clients": [ { "name": "x", "decrypt": ["1"] } ] }"#, "the client \"x\" decrypts with \"1\""),
             (r#"{ "clients": [ { "name": "x" }, { "name": "x" } ] }"#, "the client \"x\" is listed twice"),

@@ -100,8 +100,8 @@ pub enum ErrorKind {
     /// A number of a share is 0, not below its modulus, or shares a factor with `n`.
     #[error("the share has a number out of range")]
     OutOfRange,
-    /// Bytes are no whole number of shares.
-    #[error("{bytes} bytes are no whole number of shares of {width} bytes")]
+    /// Bytes are not a whole number of shares.
+    #[error("{bytes} bytes are not a whole number of shares of {width} bytes")]
     Width {
         /// Bytes of a share.
         width: usize,
@@ -128,7 +128,7 @@ pub enum ErrorKind {
     #[error("the share is there twice")]
     Twice,
     /// Fewer shares than it takes.
-    #[error("{given} shares, and it takes {needed}")]
+    #[error("{given} shares, but {needed} are needed")]
     TooFew {
         /// Shares that it takes.
         needed: u32,
@@ -218,6 +218,6 @@ mod tests {
         assert_eq!(ErrorKind::Twice.of(4).to_string(), "trustee 4: the share is there twice");
         let scheme = Error::from(paillier::ErrorKind::CiphertextZero.at_row(1));
         assert_eq!((scheme.row(), scheme.to_string().as_str()), (Some(1), "row 1: the ciphertext is 0"));
-        assert_eq!(Error::from(ErrorKind::TooFew { needed: 3, given: 2 }).to_string(), "2 shares, and it takes 3");
+        assert_eq!(Error::from(ErrorKind::TooFew { needed: 3, given: 2 }).to_string(), "2 shares, but 3 are needed");
     }
 }

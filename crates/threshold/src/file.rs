@@ -70,7 +70,7 @@ impl Verification {
     /// the key.
     ///
     /// # Errors
-    /// If the text is not that, if a number in it is no unit modulo `n^2`,
+    /// If the text is not that, if a number in it is not a unit modulo `n^2`,
     /// [`OtherBase`](ErrorKind::OtherBase), [`NotDealt`](ErrorKind::NotDealt), or as
     /// [`PublicKey::from_jwk`].
     pub fn from_json(text: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {

@@ -179,7 +179,7 @@ impl Verification {
     /// ciphertext has. For formats other than [`Verification::from_json`]'s.
     ///
     /// # Errors
-    /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is no unit modulo `n^2`,
+    /// [`BadThreshold`](ErrorKind::BadThreshold), if a number is not a unit modulo `n^2`,
     /// [`OtherBase`](ErrorKind::OtherBase), or [`NotDealt`](ErrorKind::NotDealt).
     pub fn from_be(
         key: PublicKey,
@@ -392,7 +392,7 @@ pub(crate) fn checked_unit(key: &PublicKey, member: &'static str, be: &[u8]) -> 
 
 /// The same of any number of rows.
 pub(crate) fn checked_units(key: &PublicKey, member: &'static str, be: &[u8]) -> Result<Batch, Error> {
-    let problem = |_| Error::from(ErrorKind::Member { member, problem: "is no unit modulo n^2" });
+    let problem = |_| Error::from(ErrorKind::Member { member, problem: "is not a unit modulo n^2" });
     let number = key.ciphertexts_from_be(be).map_err(problem)?;
     key.check_coprime(&number).map_err(problem)?;
     Ok(number.batch().clone())

@@ -98,7 +98,7 @@ export function toRows(key: Core, ciphertexts: readonly bigint[]): Uint8Array {
 /** The ciphertexts of rows of bytes. Throws a `Fault` that names the first that is none of the key's. */
 export function fromRows(key: Core, rows: Uint8Array): bigint[] {
   const width = 2 * key.bytes;
-  ensure(rows.length % width === 0, `${rows.length} bytes are no whole number of rows of ${width} bytes`);
+  ensure(rows.length % width === 0, `${rows.length} bytes are not a whole number of rows of ${width} bytes`);
   const read = Array.from({ length: rows.length / width }, (_, row) => {
     const bytes = rows.subarray(width * row, width * (row + 1));
     try {

@@ -182,7 +182,7 @@ describe("rows of bytes", () => {
     const rows = toRows(key.public, numbers);
     expect(rows.length).toBe(3 * 128);
     expect(fromRows(key.public, rows)).toEqual(numbers);
-    expect(() => fromRows(key.public, rows.subarray(1))).toThrow("383 bytes are no whole number of rows");
+    expect(() => fromRows(key.public, rows.subarray(1))).toThrow("383 bytes are not a whole number of rows");
     rows.fill(0, 128, 256);
     expect(() => fromRows(key.public, rows)).toThrow("row 1: ");
     rows.fill(255, 128, 256);

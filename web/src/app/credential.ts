@@ -39,7 +39,7 @@ export function codeOf(seed: Uint8Array): string {
 /** The seed of 26 characters. Fails where the last two bits are not zero: no code has them. */
 export function seedOf(code: string): Uint8Array {
   const bits = [...code].map((one) => ALPHABET.indexOf(one).toString(2).padStart(5, "0")).join("");
-  ensure(bits.length === 8 * SEED_BYTES + 2 && bits.endsWith("00"), "this is no voting code");
+  ensure(bits.length === 8 * SEED_BYTES + 2 && bits.endsWith("00"), "this is not a voting code");
   const bytes = bits.match(/.{8}/g) ?? [];
   return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2));
 }

@@ -35,7 +35,7 @@ function json(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
-    throw new WrongFile("the file is no JSON", "json");
+    throw new WrongFile("the file is not JSON", "json");
   }
 }
 

@@ -18,7 +18,7 @@ export class Key extends Core {
     ensure(n > 1n && n % 2n === 1n, "the key's modulus is even");
     ensure(
       generator > 1n && generator < n - 1n && gcd(generator, n) === 1n,
-      "the key's generator is no unit other than 1 and -1",
+      "the key's generator is not a unit other than 1 and -1",
     );
     super(n, generator);
     this.generator = generator;

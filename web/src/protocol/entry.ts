@@ -148,7 +148,7 @@ export function readElection(body: Json): Election {
   };
   if (trustees) {
     ensure(trustees.needed <= trustees.keys.length, "more trustees are needed than there are");
-    ensure(key.areUnits([trustees.base, ...trustees.keys]), "a trustee's number is no unit");
+    ensure(key.areUnits([trustees.base, ...trustees.keys]), "a trustee's number is not a unit");
     if (trustees.generated) checkStatements(body, trustees);
   }
   for (const contest of rest.contests) {

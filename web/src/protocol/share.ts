@@ -160,7 +160,7 @@ export function readShares(
   ensure(bytes.length === width * rows.length, "not as many shares as ciphertexts");
   const shares = rows.map((_, at) => readShare(key, trustees, bytes.subarray(at * width, (at + 1) * width)));
   const numbers = shares.flatMap(({ number, a, b }) => [number, a, b]);
-  ensure(key.areUnits(numbers), "a share has a number that is no unit");
+  ensure(key.areUnits(numbers), "a share has a number that is not a unit");
   ensure(sharesHold(key, trustees, trustee, rows, shares), "a share's proof does not hold");
   return shares.map((share) => share.number);
 }
@@ -235,7 +235,7 @@ export function combine(key: Key, trustees: Trustees, shares: ReadonlyMap<number
   for (const [i, share] of chosen) {
     const coefficient = 2n * lagrange(delta, i, numbers);
     const base = coefficient < 0n ? inverse(share, squared) : share;
-    ensure(base !== undefined, "a share is no unit");
+    ensure(base !== undefined, "a share is not a unit");
     product = (product * power(base, coefficient < 0n ? -coefficient : coefficient, squared)) % squared;
   }
   ensure(product % n === 1n, "the shares do not combine");

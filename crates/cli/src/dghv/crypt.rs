@@ -56,7 +56,7 @@ pub(super) fn decrypt(
     let rows = input.rows();
     let width = command.integers.width();
     if let Some(bits) = width.map(|width| width.bits() as u64).filter(|bits| !rows.is_multiple_of(*bits)) {
-        return Err(Failure::at(&input.name, format!("{rows} bits are no whole number of integers of {bits}")));
+        return Err(Failure::at(&input.name, format!("{rows} bits are not a whole number of integers of {bits}")));
     }
     let mut output = Output::create(&command.out, &[&command.key, &command.input])?;
 

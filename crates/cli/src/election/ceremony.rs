@@ -153,7 +153,7 @@ fn generated(
 fn trustee_keys(path: &Path) -> Result<(&Path, Vec<Bytes>), Failure> {
     let text = text(path)?;
     let key = |(line, key): (usize, &str)| -> Result<Bytes, Failure> {
-        let wrong = |_| Failure::at(name(path), format!("line {}: no public half of a trustee's key", line + 1));
+        let wrong = |_| Failure::at(name(path), format!("line {}: not the public half of a trustee's key", line + 1));
         let key: Bytes = canonical::parse("a public key", &canonical::to_text(&key.trim())).map_err(wrong)?;
         PublicKey::new("a trustee's", &key).map_err(wrong)?;
         Ok(key)

@@ -129,7 +129,7 @@ impl Station<'_> {
 
     /// The verdict on what the machine made, which is not believed.
     fn verified(&self, verdicts: Vec<Result<(), ErrorKind>>) -> Result<(), Failure> {
-        let wrong = |error| Failure::at(self.name(), error).noting("what the machine made does not hold");
+        let wrong = |error| Failure::at(self.name(), error).noting("what the machine returned does not verify");
         verdicts.into_iter().collect::<Result<(), _>>().map_err(wrong)
     }
 

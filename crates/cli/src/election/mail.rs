@@ -70,7 +70,7 @@ pub(super) fn send(
     own: Option<&str>,
 ) -> Result<(), Failure> {
     let settings: Settings = toml::from_str(&text(path)?).map_err(|error| Failure::at(name(path), error.message()))?;
-    let of = |what: &str| Failure::at(name(path), format!("{what} is no address of e-mail"));
+    let of = |what: &str| Failure::at(name(path), format!("{what} is not an e-mail address"));
     let from: Mailbox = settings.from.parse().map_err(|_| of("'from'"))?;
     let reply_to: Option<Mailbox> =
         settings.reply_to.as_deref().map(str::parse).transpose().map_err(|_| of("'reply_to'"))?;

@@ -152,7 +152,8 @@ impl Made {
                 |column: Option<usize>| column.and_then(|column| record.get(column)).filter(|cell| !cell.is_empty());
             let called = record.get(id).unwrap_or_default().to_owned();
             let id = if command.aliases { aliases.next()? } else { called.clone() };
-            let weight = cell(weight).map_or(Ok(1), str::parse).map_err(|_| wrong("the weight is no whole number"))?;
+            let weight =
+                cell(weight).map_or(Ok(1), str::parse).map_err(|_| wrong("the weight is not a whole number"))?;
             let key = match cell(key) {
                 Some(key) => canonical::parse("a public key", &canonical::to_text(&key))
                     .map_err(|_| wrong("the key is not base64url"))?,

@@ -29,7 +29,7 @@ use crate::session::Session;
 pub(super) fn serve(session: &Session, command: &ElectionServe) -> Result<(), Failure> {
     let organiser = command.organiser.as_deref().map(|key| {
         let key = canonical::parse("a public key", &canonical::to_text(&key));
-        key.map_err(|_| Failure::new("--organiser: no public key as base64url"))
+        key.map_err(|_| Failure::new("--organiser: not a public key in base64url"))
     });
     let options = Options {
         store: command.store.clone(),
@@ -87,7 +87,8 @@ fn others(path: &Path) -> Result<Vec<Another>, Failure> {
         let store = entry.store.parse::<Location>().map_err(|error| wrong(error.to_string()))?;
         let organiser =
             entry.organiser.as_deref().map(|key| canonical::parse("a public key", &canonical::to_text(&key)));
-        let organiser = organiser.transpose().map_err(|_| wrong("'organiser' is no public key as base64url".into()))?;
+        let organiser =
+            organiser.transpose().map_err(|_| wrong("'organiser' is not a public key in base64url".into()))?;
         let board = secret_key(&entry.board_key, Holder::Board)?;
         let Entry { last_head, audit, .. } = entry;
         Ok(Another { name: called.clone(), store, last_head, board, organiser, audit })

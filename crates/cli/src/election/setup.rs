@@ -56,7 +56,7 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
 
 /// A key of an option.
 fn public_key(text: &str) -> Result<Bytes, Failure> {
-    let wrong = |_| Failure::new("--registrar: no public half of a registrar's key");
+    let wrong = |_| Failure::new("--registrar: not the public half of a registrar's key");
     let key: Bytes = canonical::parse("a public key", &canonical::to_text(&text.trim())).map_err(wrong)?;
     PublicKey::new("the registrar's", &key).map_err(wrong)?;
     Ok(key)

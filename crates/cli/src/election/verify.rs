@@ -108,7 +108,7 @@ fn what(step: Step) -> &'static str {
         Step::Chain => "entries in their places",
         Step::Heads => "heads signed by the board",
         Step::Election => "election with its key",
-        Step::Rules => "entries that may come where they do",
+        Step::Rules => "entries in an allowed order",
         Step::Signatures => "entries signed by their authors",
         Step::Ballots => "ballots, all proofs",
         Step::Challenges => "challenged ballots opened",

@@ -20,7 +20,7 @@ use crate::signing::{self, Signers};
 pub(crate) fn decrypt(session: &Session, command: &Decrypt, key: Key) -> Result<(), Failure> {
     check_options(session, &command.remote, command.unchecked_device)?;
     if command.check {
-        return Err(Failure::new("--check is for keys of Paillier"));
+        return Err(Failure::new("--check works with Paillier keys only"));
     }
     let Key::Private(key) = key else { return Err(Failure::at(name(&command.key), PUBLIC)) };
     let table = ParquetFile::open(&command.input)?;

@@ -103,6 +103,6 @@ fn open(key: &Key, command: &Sum) -> Result<(Vec<File>, LatticeTotals, u64), Fai
     }
     match started {
         Some(totals) => Ok((files, totals, rows)),
-        None => Err(Failure::new("no table to add up")),
+        None => Err(Failure::new("no table to sum")),
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn forth(session: &Session, command: &Convert) -> Result<(), Failure>
 /// Residues to integers.
 pub(super) fn back(session: &Session, command: &Convert) -> Result<(), Failure> {
     if let Some(device) = session.device {
-        return Err(Failure::new(format!("the engine '{}' converts no residues back", device.system().name)));
+        return Err(Failure::new(format!("the engine '{}' does not convert residues back", device.system().name)));
     }
     let table = Table::open(&command.input, ROWS)?;
     let moduli = moduli_of(command, &table)?;

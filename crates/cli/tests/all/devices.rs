@@ -28,7 +28,7 @@ fn only_devices_can_be_believed() {
     place.write("in.csv", STAFF);
     place.write("in.txt", "1\n");
     place.ok("encrypt --key keys/public.json --column salary in.csv --out rows.parquet");
-    let expected = "--unchecked-device goes with a device, and the engine 'serial' is none";
+    let expected = "--unchecked-device needs a device, and the engine 'serial' is not one";
     place.fails("decrypt --key keys/private.json rows.parquet --engine serial --unchecked-device", expected);
     place.fails("rns convert in.txt --engine serial --unchecked-device", expected);
 }

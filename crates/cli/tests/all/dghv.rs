@@ -209,7 +209,7 @@ fn integers_go_in_and_out() {
     let encrypt = |width: &str| format!("encrypt {width} --key short/public.dghv z.txt --out c.dghv");
     fails(&place, &encrypt("--width 32"), "z.txt: line 1: not an integer from 0 to 4294967295");
     fails(&place, &encrypt("--width 31 --signed"), "z.txt: line 1: not an integer from -1073741824 to 1073741823");
-    let refused = "s.dghv: 5 bits are no whole number of integers of 4";
+    let refused = "s.dghv: 5 bits are not a whole number of integers of 4";
     fails(&place, "decrypt --width 4 --key cnt/private.dghv s.dghv --out c.txt", refused);
     let run = place.run(&insecure(&encrypt("--width 65")));
     assert_eq!(run.status, Some(2), "{}", run.stderr);

@@ -179,7 +179,7 @@ fn trustees_decrypt_what_voters_cast() {
     }
     // Too few at first; then the other one.
     let run = place.run("election finish club 3.json");
-    run.failed("finish", "club: 1 shares, and it takes 2");
+    run.failed("finish", "club: 1 shares, but 2 are needed");
     assert_eq!(place.ok("election finish club 1.json").text(), RESULT);
     let run = place.ok("election verify club/record");
     assert!(run.text().ends_with(RESULT), "{}", run.text());
@@ -247,7 +247,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     place.ok(&format!("{init} empty"));
     place.fails(
         "election ceremony empty --bits 512 --out other-secret",
-        "the election cannot be: 1 to 64 contests are allowed",
+        "invalid election: 1 to 64 contests are allowed",
     );
     place.fails("election ceremony club --bits 512 --out other-secret", "club/record: ");
     place.fails(

@@ -51,7 +51,7 @@ fn an_election_is_held_at_its_dates() {
     early.fails("election register club --open", "club/record: voting begins later");
     let dates = "--opens 2026-11-20T08:00:00Z --closes 2026-11-20T08:00:00Z";
     place.ok(&format!("election init --title Club --contests contests.json --out other {dates}"));
-    place.fails("election ceremony other --bits 512 --out third", "the election cannot be: it closes before it opens");
+    place.fails("election ceremony other --bits 512 --out third", "invalid election: it closes before it opens");
 }
 
 #[test]
@@ -262,11 +262,11 @@ fn candidates_are_put_in_order() {
     place.write("contests.json", contests.replace("[5, 2]", "[2, 5]"));
     place.ok(&format!("{init} --out rising"));
     let wrong =
-        "contest 1 cannot be: the points of ranks are whole numbers from 1 to 65535, each less than the one before";
+        "contest 1 is invalid: the points of ranks are whole numbers from 1 to 65535, each less than the one before";
     place.fails("election ceremony rising --bits 512 --out first", wrong);
     place.write("contests.json", contests.replace("\"title\": \"Chair\"", "\"title\": \"Chair\", \"blank\": true"));
     place.ok(&format!("{init} --out blank"));
-    let wrong = "contest 0 cannot be: a ranked contest has no blank vote";
+    let wrong = "contest 0 is invalid: a ranked contest has no blank vote";
     place.fails("election ceremony blank --bits 512 --out another", wrong);
     place.write("contests.json", contests);
     place.write("voters.csv", "voter,weight\nann,1\nben,2\ncleo,1\n");

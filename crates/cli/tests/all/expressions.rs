@@ -96,8 +96,8 @@ fn what_is_neither_is_named() {
         assert!(!place.file("x.parquet").exists());
     };
     fails("nope", "column nope: there is no such column (there are: day, age");
-    fails("pay gros", "'pay gros' is no column and no expression: ");
-    fails("age + 1", "'age + 1' is no column and no expression: the operator + is not supported");
+    fails("pay gros", "'pay gros' is neither a column nor an expression: ");
+    fails("age + 1", "'age + 1' is neither a column nor an expression: the operator + is not supported");
     fails("cast(nope as date)", "column nope: there is no such column");
     fails("cast(pay as date)", "column pay: is encrypted");
     fails("cast(cast(day as date) as integer)", "column day of untyped text as a date cannot be cast to a number");

@@ -63,7 +63,7 @@ fn conditions_are_for_keys_of_paillier_as_well() {
     assert_eq!(sum(&["--where", "id >= '009'"]), "dept,rows,salary\n,1,-7\nlab,2,-20\n");
     place.fails(
         "sum --key keys/public.json --weight site rows.parquet --out other.parquet",
-        "keys/public.json: a key of Paillier: --weight takes one of bfv",
+        "keys/public.json: a Paillier key: --weight needs a BFV key",
     );
 }
 
@@ -200,11 +200,11 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ),
         (
             "encrypt --key lattice/public.json --column salary in.csv --out x --remote http://127.0.0.1:1",
-            "--remote is for keys of Paillier",
+            "--remote works with Paillier keys only",
         ),
         (
             "encrypt --key lattice/public.json --column salary in.csv --out x --unchecked-device",
-            "--unchecked-device goes with a device",
+            "--unchecked-device needs a device",
         ),
         ("sum --key another/public.json rows.parquet --out x", "rows.parquet: column salary: encrypted under key"),
         (
@@ -261,9 +261,9 @@ fn what_does_not_go_together_is_refused_in_a_line() {
             "decrypt --key lattice/private.json paillier.parquet",
             "paillier.parquet: column salary: encrypted by paillier",
         ),
-        ("decrypt --key lattice/private.json --check totals.parquet", "--check is for keys of Paillier"),
+        ("decrypt --key lattice/private.json --check totals.parquet", "--check works with Paillier keys only"),
         ("decrypt --key lattice/private.json in.csv", "in.csv: not a Parquet file"),
-        ("export --key lattice/public.json rows.parquet --column salary --out x", "lattice/public.json: a key of bfv"),
+        ("export --key lattice/public.json rows.parquet --column salary --out x", "lattice/public.json: a BFV key"),
     ] {
         place.fails(line, expected);
     }
@@ -284,7 +284,7 @@ fn what_does_not_go_together_is_refused_in_a_line() {
             .unwrap(),
     );
     assert_eq!(run.status, Some(2));
-    assert!(run.stderr.contains("no condition: Expected: an expression"), "{}", run.stderr);
+    assert!(run.stderr.contains("invalid condition: Expected: an expression"), "{}", run.stderr);
 }
 
 #[test]

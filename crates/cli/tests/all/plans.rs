@@ -83,8 +83,8 @@ fn what_contradicts_a_plan_is_named() {
     place.fails(other, "plan.json: is for key ");
     place.fails(&format!("{encrypt} in.csv -o plan.json"), "plan.json: the output would replace the input");
     for (text, expected) in [
-        ("", "plan.json: no plan: EOF while parsing"),
-        ("{}", "plan.json: no plan: missing field `hearith_plan`"),
+        ("", "plan.json: invalid plan: EOF while parsing"),
+        ("{}", "plan.json: invalid plan: missing field `hearith_plan`"),
         (
             &place.read("plan.json").replace("\"hearith_plan\": 1", "\"hearith_plan\": 2"),
             "plan.json: a plan of version 2",

@@ -155,7 +155,7 @@ fn columns_that_are_not_there_or_twice() {
         &format!("{encrypt} --column salary --scale 39 {out}"),
         "in.csv: column salary: a scale of 39 is too large",
     );
-    place.fails(&format!("{encrypt} --column salary --range=-5 {out}"), "in.csv: column salary: \"-5\" is no range");
+    place.fails(&format!("{encrypt} --column salary --range=-5 {out}"), "in.csv: column salary: \"-5\" is not a range");
     place.write("twice.csv", "a,b,a\n1,2,3\n");
     place.fails(
         &format!("{encrypt} --column b twice.csv --out out.parquet"),

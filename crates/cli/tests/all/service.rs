@@ -206,7 +206,7 @@ fn certificates_decide_who_is_served_and_who_is_believed() {
         ("--ca ours.pem --client-cert late.pem --client-key late.key", &*url),
         // A service that cannot be checked gets nothing.
         ("--ca theirs.pem --client-cert me.pem --client-key me.key", &*format!("{url}: cannot connect")),
-        ("", &*format!("{url}: https takes the root of the service's certificate")),
+        ("", &*format!("{url}: https needs the root of the service's certificate")),
         ("--ca nonsense.pem", &*url),
         ("--ca missing.pem", "missing.pem: "),
         ("--ca ours.pem --client-cert me.pem --client-key stranger.key", &*url),
@@ -270,7 +270,7 @@ fn what_a_service_cannot_start_with_is_one_line() {
             &*format!("{tls} --client-ca nonsense.pem"),
             "the roots of the clients' certificates: there is no certificate in PEM".to_owned(),
         ),
-        (&*format!("{tls} --client-ca ours.pem --rights nonsense.pem"), "nonsense.pem: no rights: ".to_owned()),
+        (&*format!("{tls} --client-ca ours.pem --rights nonsense.pem"), "nonsense.pem: invalid rights: ".to_owned()),
         (&*format!("{tls} --audit missing/audit"), "missing/audit: ".to_owned()),
         ("--key keys/private.json --device mesa", "the engine 'mesa' is not built in: ".to_owned()),
         ("--key keys/private.json --device quantum", "there is no device 'quantum'".to_owned()),

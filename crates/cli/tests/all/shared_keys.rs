@@ -74,7 +74,7 @@ fn what_does_not_belong_together_is_refused() {
     place.ok("keygen --bits 512 --shares 2/3 --out theirs");
     let fails = |what: &str, expected: &str| place.fails(&format!("{what} --out numbers.csv"), expected);
     let combine = |shares: &str, expected: &str| fails(&format!("{COMBINE} {shares}"), expected);
-    combine("share-1.parquet", "totals.parquet: 1 shares, and it takes 2");
+    combine("share-1.parquet", "totals.parquet: 1 shares, but 2 are needed");
     combine("share-1.parquet share-1.parquet", "share-1.parquet: trustee 1: the share is there twice");
     combine("share-1.parquet totals.parquet", "totals.parquet: not shares of the decryption of this table");
     combine("share-1.parquet none.parquet", "none.parquet: cannot read: No such file or directory");
@@ -84,10 +84,10 @@ fn what_does_not_belong_together_is_refused() {
     fails(&combine_with("theirs/verification.json"), "totals.parquet: column salary: encrypted under key ");
     fails(
         &combine_with("shared/public.json"),
-        "shared/public.json: a key that verifies no shares: it takes the dealer's",
+        "shared/public.json: this key does not verify shares: use verification.json",
     );
-    fails(&combine_with("keys/private.json"), "keys/private.json: a private key: it takes the dealer's");
-    fails(&combine_with("shared/share-1.json"), "shared/share-1.json: a private key: it takes the dealer's");
+    fails(&combine_with("keys/private.json"), "keys/private.json: a private key: use verification.json");
+    fails(&combine_with("shared/share-1.json"), "shared/share-1.json: a private key: use verification.json");
     fails(&combine_with("in.csv"), "in.csv: not the JSON of a verification file (line 1, column 1)");
     let share_with = |key: &str| format!("decrypt-share --share {key} totals.parquet");
     fails(&share_with("theirs/share-1.json"), "totals.parquet: column salary: encrypted under key ");

@@ -120,9 +120,9 @@ fn signers_are_told_apart() {
     place.ok(&format!("encrypt {PAILLIER} --sign bob/signing-private.json in.csv -o bobs.parquet"));
     for (change, expected) in [
         ("t = pq.read_table('bobs.parquet'); t = signed(t, signer=ada)", "was changed after key "),
-        ("t = signed(t, signature='AA')", "hearith.signature is no signature's"),
-        ("t = signed(t, signer='AA')", "hearith.signer is no signature's"),
-        ("t = signed(t, signature=64 * 'A')", "hearith.signature is no signature's"),
+        ("t = signed(t, signature='AA')", "hearith.signature is malformed"),
+        ("t = signed(t, signer='AA')", "hearith.signer is malformed"),
+        ("t = signed(t, signature=64 * 'A')", "hearith.signature is malformed"),
         ("t = signed(t, signature=86 * 'A')", "was changed after key "),
         (
             "m = t.schema.metadata; m.pop(b'hearith.signature'); t = t.replace_schema_metadata(m)",
@@ -220,7 +220,7 @@ fn names_of_folders_are_not_signed() {
 #[test]
 fn keys_that_sign_are_no_others() {
     let place = signed_rows(PAILLIER);
-    let signing = "ada/signing-private.json: a key that signs: this takes one that encrypts";
+    let signing = "ada/signing-private.json: a signing key: this needs an encryption key";
     place.fails("encrypt -k ada/signing-private.json -c salary in.csv -o x.parquet", signing);
     place.fails("sum -k ada/signing-private.json rows.parquet -o x.parquet", signing);
     place.fails("decrypt -k ada/signing-private.json rows.parquet", signing);

@@ -77,7 +77,7 @@ impl FromStr for Computed {
         let parsed = parse::parse_named(text);
         let (node, alias) = parsed.map_err(|error| {
             let why = error.to_string();
-            no_column(why.strip_prefix("no condition: ").unwrap_or(&why).to_owned())
+            no_column(why.strip_prefix("invalid condition: ").unwrap_or(&why).to_owned())
         })?;
         let mut columns = Vec::new();
         node.columns(&mut columns);
@@ -340,7 +340,11 @@ mod tests {
         assert_eq!(wrong("paid::decimal"), "a decimal column needs its digits, as decimal(38, 2)");
         let finer = wrong("cast(stamp as timestamp)");
         assert_eq!(finer, "row 2: is not a time of whole microseconds in the range of a column");
-        assert!(wrong("pay gros").starts_with("'pay gros' is no column and no expression: "), "{}", wrong("pay gros"));
+        assert!(
+            wrong("pay gros").starts_with("'pay gros' is neither a column nor an expression: "),
+            "{}",
+            wrong("pay gros")
+        );
         assert!(wrong("cast(day as dat)").contains("the type dat is not supported"));
         assert!(wrong("1").ends_with("it looks at no column"));
         assert!(wrong("age + 1").contains("the operator + is not supported"));

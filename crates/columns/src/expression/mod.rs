@@ -48,10 +48,10 @@ use types::Typing;
 #[non_exhaustive]
 pub enum PredicateError {
     /// A text that is no expression.
-    #[error("no condition: {0}")]
+    #[error("invalid condition: {0}")]
     Syntax(String),
     /// A part of SQL that conditions do not have.
-    #[error("no condition: {what} {} is not supported", crate::error::one_line(.token))]
+    #[error("invalid condition: {what} {} is not supported", crate::error::one_line(.token))]
     Unsupported {
         /// What it is.
         what: &'static str,
@@ -59,19 +59,19 @@ pub enum PredicateError {
         token: String,
     },
     /// More operators than are taken.
-    #[error("no condition: more than {limit} operators (a list, `in (...)`, may be longer)")]
+    #[error("invalid condition: more than {limit} operators (a list, `in (...)`, may be longer)")]
     TooLong {
         /// How many are taken.
         limit: usize,
     },
     /// More parentheses or `not` within each other than are taken.
-    #[error("no condition: nested more than {limit} levels deep")]
+    #[error("invalid condition: nested more than {limit} levels deep")]
     TooDeep {
         /// How many are taken.
         limit: usize,
     },
     /// An expression that is neither true nor false.
-    #[error("no condition: {what} is {class}, neither true nor false")]
+    #[error("invalid condition: {what} is {class}, neither true nor false")]
     NoCondition {
         /// The expression.
         what: String,
@@ -87,7 +87,7 @@ pub enum PredicateError {
         available: Vec<String>,
     },
     /// A text that names no column and is no expression.
-    #[error("'{text}' is no column and no expression: {why}")]
+    #[error("'{text}' is neither a column nor an expression: {why}")]
     NoColumnNorExpression {
         /// The text.
         text: String,

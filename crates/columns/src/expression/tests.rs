@@ -239,19 +239,19 @@ fn what_does_not_fit_is_named() {
         ("yes = 'perhaps'", "'perhaps' is not true or false"),
         ("yes = 1", "does not compare with the number 1"),
         ("raw = 'x'", "column raw: holds Binary, which cannot be compared"),
-        ("n", "no condition: column n of type Int8 is a number, neither true nor false"),
+        ("n", "invalid condition: column n of type Int8 is a number, neither true nor false"),
         ("name and yes", "neither true nor false"),
         ("n + 1 = 2", "the operator + is not supported"),
         ("abs(n) = 2", "the function abs is not supported"),
         ("n = (select 1)", "is not supported"),
         ("case when yes then n else 0 end = 1", "is not supported"),
         ("n = 1 -- all", "a comment"),
-        ("", "no condition: "),
-        ("n =", "no condition: "),
-        ("n = 'x", "no condition: Unterminated string literal"),
+        ("", "invalid condition: "),
+        ("n =", "invalid condition: "),
+        ("n = 'x", "invalid condition: Unterminated string literal"),
         ("n = 1 n = 2", "found: n"),
         ("n = 1;", "found: ;"),
-        ("n ! 1", "no condition: "),
+        ("n ! 1", "invalid condition: "),
     ]);
 }
 
@@ -266,7 +266,7 @@ fn what_is_long_or_deep_is_an_error_and_lists_may_be_long() {
     }
     let nested = |levels: usize| keep(&("(".repeat(levels) + "yes" + &")".repeat(levels)));
     assert_eq!(nested(12), Ok(vec![0]));
-    assert_eq!(nested(17), Err("no condition: nested more than 16 levels deep".to_owned()));
+    assert_eq!(nested(17), Err("invalid condition: nested more than 16 levels deep".to_owned()));
 }
 
 #[test]

@@ -254,7 +254,7 @@ fn what_cannot_be_encrypted_is_refused() {
     let tight = ColumnSpec { range: Some("1000".into()), ..spec("pay") };
     assert!(refused(one(tight)).starts_with("row 0, column pay: is out of range: at most 1000"));
     assert!(refused(one(ColumnSpec { scale: Some(39), ..spec("pay") })).contains("at most 38"));
-    assert!(refused(one(ColumnSpec { range: Some("-1".into()), ..spec("pay") })).contains("is no range"));
+    assert!(refused(one(ColumnSpec { range: Some("-1".into()), ..spec("pay") })).contains("is not a range"));
     let greedy = EncryptOptions { max_additions: u64::MAX, ..both(true) };
     assert!(refused(greedy).starts_with("column pay+bonus: "));
     assert!(refused(EncryptOptions { max_additions: 0, ..both(false) }).starts_with("column pay: "));

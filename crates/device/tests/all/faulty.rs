@@ -173,7 +173,7 @@ fn a_device_that_lies_is_found_out() {
         is(&error, ErrorKind::FailedCheck);
         assert_eq!(
             error.to_string(),
-            "the device answers wrongly: a batch did not pass the check, and nothing of it is given out"
+            "the device returned a wrong result: the batch failed the check and was discarded"
         );
     }
 }

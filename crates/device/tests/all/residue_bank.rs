@@ -148,7 +148,7 @@ fn a_residue_that_is_none_is_named_with_its_row() {
     let error = bank(Some((2, 47))).residues(&[59, 47], &numbers(&[1, 2, 3, 4])).unwrap_err();
     assert_eq!(error.row(), Some(2));
     is(&error, ErrorKind::NotAResidue { modulus: 47 });
-    assert_eq!(error.to_string(), "row 2: the device gave what is no residue modulo 47");
+    assert_eq!(error.to_string(), "row 2: the device returned something that is not a residue modulo 47");
     // Of another modulus it is nobody's business.
     bank(Some((2, 47))).residues(&[59], &numbers(&[1, 2, 3, 4])).unwrap();
 }

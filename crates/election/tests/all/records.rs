@@ -325,7 +325,7 @@ fn entries_come_from_those_who_may_make_them() {
         ballot.voter = "nobody".into();
         notices[3] = Notice::signed(Body::Ballot(ballot), &mallory);
     });
-    assert_eq!(failures(&report(&stranger, POLICY))[0], (Step::Rules, "entry 3: no voter of this election".into()));
+    assert_eq!(failures(&report(&stranger, POLICY))[0], (Step::Rules, "entry 3: not a voter of this election".into()));
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn entries_come_in_their_order() {
     rules(&|notices| notices.insert(1, notices[0].clone()), "entry 1: an entry 'election' cannot come now");
     let share = first(Kind::Share);
     rules(&|notices| notices.insert(share, notices[share].clone()), "trustee 1 has given a share already");
-    rules(&|notices| _ = notices.remove(share), "2 shares, and it takes 3");
+    rules(&|notices| _ = notices.remove(share), "2 shares, but 3 are needed");
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn entries_of_another_election_are_none_of_this() {
             _ => {}
         });
         let found = failures(&report(&record, POLICY));
-        let text = format!("entry {entry}: of another election");
+        let text = format!("entry {entry}: belongs to another election");
         assert!(found.contains(&(Step::Rules, text)), "{kind}: {found:?}");
     }
 }
@@ -528,7 +528,7 @@ fn manifests_that_cannot_be_are_refused() {
         "the key is too short",
     );
     wrong(&|manifest| manifest.board = manifest.organiser.clone(), at, "organiser and board have the same key");
-    wrong(&|manifest| manifest.board.0.fill(0), at, "the board's key is no Ed25519 public key");
+    wrong(&|manifest| manifest.board.0.fill(0), at, "the board's key is not an Ed25519 public key");
     wrong(&|manifest| _ = manifest.key.roots.pop(), at, "the key has not eleven roots");
     wrong(&|manifest| manifest.key.roots.swap(0, 1), at, "the proof does not hold");
     let roots = |manifest: &mut hearith_election::Manifest| manifest.key.blum.take().unwrap();
@@ -548,7 +548,7 @@ fn manifests_that_cannot_be_are_refused() {
     wrong(&|manifest| divisible_by_3(&mut manifest.key.modulus.0), at, "divisible by 3");
     wrong(&|manifest| manifest.trustees.as_mut().unwrap().needed = 6, at, "a key is shared by");
     wrong(&|manifest| manifest.trustees.as_mut().unwrap().keys.clear(), at, "a key is shared by");
-    wrong(&|manifest| manifest.trustees.as_mut().unwrap().base.0.fill(0), at, "is no unit modulo n^2");
+    wrong(&|manifest| manifest.trustees.as_mut().unwrap().base.0.fill(0), at, "is not a unit modulo n^2");
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl PublicKey {
     /// ```
     ///
     /// # Errors
-    /// [`Terms`](crate::ErrorKind::Terms) if the rows are no whole number of sums, and as
+    /// [`Terms`](crate::ErrorKind::Terms) if the rows are not a whole number of sums, and as
     /// [`PublicKey::multiply`].
     pub fn dot(&self, ciphertexts: &Ciphertexts, weights: &[i128], terms: usize) -> Result<Ciphertexts, Error> {
         self.dot_bounded(ciphertexts, weights, terms, I128_BITS)

@@ -217,7 +217,7 @@ fn there_is_one_way_to_write_a_proof() {
         at(membership::Proofs::from_be_bytes(votes.key, Form::Openings, 0, &[]).map(|_| ())).0,
         ErrorKind::BadSet
     );
-    // A commitment that is no unit: a multiple of a prime factor, which only the key's owner can
+    // A commitment that is not a unit: a multiple of a prime factor, which only the key's owner can
     // make.
     let p = rug::Integer::from_digits(private().primes()[0], rug::integer::Order::Lsf)
         .to_digits::<u8>(rug::integer::Order::Msf);

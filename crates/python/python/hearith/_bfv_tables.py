@@ -106,7 +106,7 @@ def sum_columns(
         totals = totals or LatticeTotals(key, part.schema, by, weight, condition, **allowed)
         totals.update(part, where=mask, progress=progress)
     if totals is None:
-        raise TableError("no table to add up", kind="no_table")
+        raise TableError("no table to sum", kind="no_table")
     return totals.finish(min_rows=min_rows)
 
 

@@ -95,7 +95,7 @@ class Value(NamedTuple):
         found = _TEXT.fullmatch(text)
         if found is None:
             form = "he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT"
-            raise CiphertextError(f"no encrypted number, which has the form {form}", kind="description")
+            raise CiphertextError(f"not an encrypted number, which has the form {form}", kind="description")
         key, *numbers, digits = found.groups()
         bits, scale, limit, headroom, additions = map(int, numbers)
         try:

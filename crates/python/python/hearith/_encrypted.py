@@ -218,7 +218,7 @@ def checked_bound(bound: int, bits: int, before: int | None = None, what: str = 
     if bound.bit_length() > bits - 2:
         text = f"{what} could need {bound.bit_length() + 1} bits, more than a key of {bits} bits holds"
         if before is not None:
-            text += f": its headroom beyond these numbers is {bits - 2 - before.bit_length()} bits"
+            text += f"; it has {bits - 2 - before.bit_length()} bits of headroom beyond these numbers"
         raise RangeError(text, kind="headroom")
     return bound
 
@@ -233,10 +233,10 @@ def read_ciphertexts(key: ComputingKey, data: bytes) -> Ciphertexts:
     """Ciphertexts of a key from their bytes.
 
     Raises:
-        CiphertextError: a row is none of this key's, or the bytes are no whole number of rows.
+        CiphertextError: a row is none of this key's, or the bytes are not a whole number of rows.
     """
     width = ciphertext_bytes(key.bits)
     if len(data) % width:
-        text = f"{len(data)} bytes are no whole number of rows of {width} bytes"
+        text = f"{len(data)} bytes are not a whole number of rows of {width} bytes"
         raise CiphertextError(text, kind="width")
     return key.native.ciphertexts(data)

@@ -142,4 +142,4 @@ def _decimal(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:
-        raise NumberError("the text is no decimal number", kind="not_a_number") from None
+        raise NumberError("the text is not a decimal number", kind="not_a_number") from None

@@ -162,4 +162,4 @@ def _layer(name: str, layer: Any) -> npt.NDArray[np.float64]:
     except OverflowError:
         raise RangeError(f"layer {name}: a number exceeds a float", kind="out_of_range") from None
     except (TypeError, ValueError):
-        raise NumberError(f"layer {name} holds something that is no number", kind="not_a_number") from None
+        raise NumberError(f"layer {name} holds something that is not a number", kind="not_a_number") from None

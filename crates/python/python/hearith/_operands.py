@@ -159,7 +159,7 @@ def fraction(value: Any) -> Fraction:
         return value
     if is_missing(value):
         raise NullError(_MISSING, kind="missing")
-    raise NumberError(f"{type(value).__name__} is no number", kind="not_a_number")
+    raise NumberError(f"{type(value).__name__} is not a number", kind="not_a_number")
 
 
 _MISSING = "the value is missing (masked, null, NA or None): drop or fill it first"

@@ -259,7 +259,7 @@ class EncryptedColumn(ExtensionArray):
         raise TypeError("encrypted numbers cannot be ordered: nobody sees which is larger without the private key")
 
     def _values_for_factorize(self) -> NoReturn:
-        raise TypeError("encrypted numbers are no groups or labels: equal numbers have different ciphertexts")
+        raise TypeError("encrypted numbers cannot be groups or labels: equal numbers have different ciphertexts")
 
     def factorize(self, use_na_sentinel: bool = True) -> NoReturn:
         """Refuses: equal numbers have different ciphertexts."""
@@ -321,7 +321,7 @@ def _single(cell: Any) -> Encrypted:
         TypeError: it is something else.
     """
     if not isinstance(cell, EncryptedArray) or not cell.content.single:
-        raise TypeError(f"{type(cell).__name__} is no single encrypted number")
+        raise TypeError(f"{type(cell).__name__} is not a single encrypted number")
     return cell.content
 
 

@@ -283,8 +283,8 @@ class EncryptedArray(Rows):
         units).
 
         Raises:
-            CiphertextError: a row is no ciphertext of this key, or the bytes are no whole number of
-                rows.
+            CiphertextError: a row is no ciphertext of this key, or the bytes are not a whole number
+                of rows.
         """
         encoding = Encoding.of(scale, exponent)
         bound = DEFAULT_RANGE if range is None else encoding.bound(range)

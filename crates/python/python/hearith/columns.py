@@ -208,7 +208,7 @@ def sum_columns(
             totals.begin(part.schema, allow_repeated=allow_repeated)
         totals.update(part, progress=progress)
     if totals is None:
-        raise TableError("no table to add up", kind="no_table")
+        raise TableError("no table to sum", kind="no_table")
     return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
 
 
@@ -295,7 +295,7 @@ def _as_arrow(table: Any) -> pa.Table:
         return pa.Table.from_pandas(table, preserve_index=False)
     if hasattr(table, "__arrow_c_stream__"):
         return pa.table(table)
-    raise TypeError(f"{type(table).__name__} is no table: give one of pyarrow, pandas or polars")
+    raise TypeError(f"{type(table).__name__} is not a table: give one of pyarrow, pandas or polars")
 
 
 def tables(given: Any) -> Iterator[pa.Table]:

@@ -139,7 +139,7 @@ def sum_columns(
     paths = _found(con, [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)])
     groups = [by] if isinstance(by, str) else list(by)
     if not paths:
-        raise TableError("no files to add up", kind="no_table")
+        raise TableError("no files to sum", kind="no_table")
     shapes = _shapes(paths, public, groups)
     # What is wrong with key, descriptions and groups is found here, before anything is read.
     schemas = [_counted(schema, groups) for schema, _ in shapes]

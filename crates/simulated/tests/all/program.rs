@@ -233,7 +233,7 @@ fn the_residue_bank_encrypts_columns_whole() {
     let line = |key: &str, options: &str| ENCRYPT.replace("keys/public", &format!("lattice/{key}")) + " " + options;
     let paillier = format!("{ENCRYPT} {bank}");
     place.fails(&paillier, "the engine 'residue-bank' only converts integers to residues");
-    let coproc = "the engine 'coproc' knows no keys of bfv";
+    let coproc = "the engine 'coproc' does not support BFV keys";
     place.fails(&line("public", "--engine coproc"), coproc);
     for command in [
         "sum --key lattice/public.json rows.parquet --out totals.parquet",

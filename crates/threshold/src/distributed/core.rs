@@ -785,7 +785,7 @@ impl Core {
         let shared = survivor.shared.ok_or(Suspicion("there is no key"))?;
         let units: Vec<u8> = broadcasts.iter().flat_map(|one| &one[..2 * width]).copied().collect();
         let units = checked_units(shared.key(), "v_i", &units);
-        let units = units.map_err(|_| Suspicion("a number v_i is no unit"))?;
+        let units = units.map_err(|_| Suspicion("a number v_i is not a unit"))?;
         let key = shared.key().clone();
         let verification = Verification::checked(shared, units);
         let verification = verification.map_err(|_| Suspicion("the numbers v_i are not those of one key"))?;

@@ -75,8 +75,8 @@ fn other_verifications_are_refused() {
     }
     assert_eq!(kind(&["shared", "trustees"], 2.into()), member("v_i", "has not as many numbers as it must"));
     assert_eq!(kind(&["shared", "v"], "*".into()), member("v", "is not base64url"));
-    assert_eq!(kind(&["shared", "v"], "AA".into()), member("v", "is no unit modulo n^2"));
-    assert_eq!(kind(&["shared", "v"], "A".repeat(86).into()), member("v", "is no unit modulo n^2"), "0");
+    assert_eq!(kind(&["shared", "v"], "AA".into()), member("v", "is not a unit modulo n^2"));
+    assert_eq!(kind(&["shared", "v"], "A".repeat(86).into()), member("v", "is not a unit modulo n^2"), "0");
     assert_eq!(kind(&["shared", "v_i", "1"], "_".repeat(85).into()), member("v_i", "is not base64url"));
     assert_eq!(kind(&["shared", "v_i", "2"], "".into()), member("v_i", "has a number of the wrong length"));
     assert_eq!(kind(&["shared", "v"], "A".repeat(9000).into()), member("v", "is too long"));
