@@ -48,9 +48,9 @@ ELSEWHERE = ("docs/site/mkdocs.yml", "scripts/tests/")
 #: Cargo itself writes the index's address there.
 GENERATED = {"Cargo.lock"}
 #: Inputs of other programs, whose text is not this project's.
-FOREIGN = ("fuzz/seeds/", "data/", "bench/results/")
+THIRD_PARTY_TEXT = ("fuzz/seeds/", "data/", "bench/results/")
 #: Pages that a script writes, whose paragraphs are as long as they come.
-WRITTEN = (*FOREIGN, "docs/reference/registers.md", "docs/reference/command-line-options.md")
+WRITTEN = (*THIRD_PARTY_TEXT, "docs/reference/registers.md", "docs/reference/command-line-options.md")
 #: Languages whose comments are checked for their length, such as ".rs", ".py", ".sv" and ".svh".
 COMMENTS = {".rs", ".py", ".sv", ".svh"}
 #: Where text is in comments alone.
@@ -103,7 +103,7 @@ def long_lines(name, text):
             yield f"{name}:{line}: a comment is longer than {wrap_comments.WIDTH} characters: run scripts/wrap_comments.py {name}"
 
 
-def faults(root):
+def violations(root):
     """Yields one line for each fault."""
     texts = dict(tracked(root))
     entries = ENTRY.findall(texts.get(BIBLIOGRAPHY, ""))
@@ -117,7 +117,7 @@ def faults(root):
             continue
         for line, match in lines(text, REGISTRY):
             yield f"{name}:{line}: names a package registry, {match[0]}; link to the project's own page"
-        if name == BIBLIOGRAPHY or name.startswith((*FOREIGN, "scripts/")):
+        if name == BIBLIOGRAPHY or name.startswith((*THIRD_PARTY_TEXT, "scripts/")):
             continue
         if Path(name).suffix in CODE:
             comment = CODE[Path(name).suffix]
@@ -132,9 +132,9 @@ def faults(root):
 
 
 def main():
-    """Prints the faults, or that there are none."""
+    """Prints the violations, or that there are none."""
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1]
-    found = list(faults(root))
+    found = list(violations(root))
     for fault in found:
         print(f"text: {fault}", file=sys.stderr)
     if found:

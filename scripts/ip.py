@@ -27,7 +27,7 @@ ADDRESS_BITS = 17
 class Top(NamedTuple):
     """What a top's source does not say."""
 
-    room: str
+    directory: str
     title: str
     #: Bits of an item of the packets in, in the top's parameters.
     item: str
@@ -210,7 +210,7 @@ def wrapper(name, top, source):
         raise SystemExit(f"ip: {name} has other ports than its wrapper connects: {', '.join(sorted(inner ^ expected))}")
     lines = [
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
-        f"// {GENERATED} from rtl/{top.room}/{name}.sv: change that, then run it.",
+        f"// {GENERATED} from rtl/{top.directory}/{name}.sv: change that, then run it.",
         f"// {name} with the ports that vendors' tools recognise by their names: {top.goes_in} in, {top.comes_out} out.",
         "// docs/how-to/boards.md explains its use.",
         "// All is synchronous to aclk. A packet with a beat of which tkeep lacks a byte is broken, as one of the wrong length is.",
@@ -302,14 +302,14 @@ def wrapper(name, top, source):
     return "\n".join(lines)
 
 
-def rooms():
+def source_dirs():
     """The folders of rtl/ that the tops are made of."""
-    return ("lib", "arith", "ntt", *sorted({top.room for top in TOPS.values()}))
+    return ("lib", "arith", "ntt", *sorted({top.directory for top in TOPS.values()}))
 
 
 def sources(root, name):
     """The files of a top and its wrapper, from the component's folder: packages first."""
-    by_name = {path.stem: path for room in rooms() for path in sorted((root / "rtl" / room).glob("*.sv"))}
+    by_name = {path.stem: path for folder in source_dirs() for path in sorted((root / "rtl" / folder).glob("*.sv"))}
     found, todo = {}, [name, "packet_keep", "reset_sync"]
     while todo:
         module = todo.pop()
@@ -619,7 +619,7 @@ def component(root, name, top, source):
     )
     head = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<!-- {GENERATED} from rtl/{top.room}/{name}.sv and rtl/registers: change those, then run it. -->",
+        f"<!-- {GENERATED} from rtl/{top.directory}/{name}.sv and rtl/registers: change those, then run it. -->",
     ]
     return "\n".join([*head, *document.lines(), ""])
 
@@ -627,7 +627,7 @@ def component(root, name, top, source):
 def written(root):
     """Every file that is written, with its text."""
     for name, top in TOPS.items():
-        source = (root / "rtl" / top.room / f"{name}.sv").read_text()
+        source = (root / "rtl" / top.directory / f"{name}.sv").read_text()
         yield root / "rtl" / "ip" / f"hearith_{name}.v", wrapper(name, top, source)
         yield root / "rtl" / "ip" / name / "component.xml", component(root, name, top, source)
 

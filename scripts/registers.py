@@ -29,7 +29,7 @@ NAMES = "NWD"
 REGION_BYTES, REGIONS = 0x800, 0x10000
 
 
-class Mistake(Exception):
+class RdlError(Exception):
     """The description says what cannot be."""
 
 
@@ -47,7 +47,7 @@ class Formula:
         #: The parameters in it.
         self.names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} - {"up"}
         if not self.names <= set(NAMES):
-            raise Mistake(f"{text}: a formula may name {', '.join(NAMES)}")
+            raise RdlError(f"{text}: a formula may name {', '.join(NAMES)}")
         self.text = text
 
     def write(self, language, node=None):
@@ -61,7 +61,7 @@ class Formula:
             case ast.BinOp(left, operator, right):
                 sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}.get(type(operator))
                 if sign is None:
-                    raise Mistake(f"{self.text}: what is {ast.dump(operator)}?")
+                    raise RdlError(f"{self.text}: what is {ast.dump(operator)}?")
                 left, right = self.write(language, left), self.write(language, right)
                 right = f"({right})" if " " in right else right
                 left = f"({left})" if " " in left and sign in "*/" else left
@@ -78,7 +78,7 @@ class Formula:
                     return f"({number} + {unit} - 1) / {unit} * {unit}"
                 over = f"({number})" if " " in number else number
                 return f"ceil({over} / {unit}) {unit}"
-        raise Mistake(f"{self.text}: what is {ast.dump(node)}?")
+        raise RdlError(f"{self.text}: what is {ast.dump(node)}?")
 
 
 class Description:
@@ -94,7 +94,7 @@ class Description:
         self.systems = {name: System(name, top) for name, top in tops.items()}
         parameters = {system.parameters[0].absolute_address for system in self.systems.values()}
         if len(parameters) != 1:
-            raise Mistake("the parameters of all systems begin at one address")
+            raise RdlError("the parameters of all systems begin at one address")
         self.parameters = parameters.pop()
 
 
@@ -105,10 +105,10 @@ class System:
         """From the top of its address map."""
         self.name, self.identity = name, top.get_property("identity")
         if len(self.identity.encode()) != 4:
-            raise Mistake(f"{name}: an identity has four letters")
+            raise RdlError(f"{name}: an identity has four letters")
         self.parameters = list(top.get_child_by_name("parameters").registers())
         if len(self.parameters) != 8:
-            raise Mistake(f"{name}: a system has eight parameters")
+            raise RdlError(f"{name}: a system has eight parameters")
         self.regions = [Region(node) for node in top.children() if isinstance(node, MemNode)]
 
 
@@ -122,7 +122,7 @@ class Region:
         self.optional = bool(node.get_property("optional", default=False))
         self.number, beyond = divmod(self.address - REGIONS, REGION_BYTES)
         if beyond or not 0 <= self.number < 32 or node.size != REGION_BYTES:
-            raise Mistake(f"{self.name}: regions are {REGION_BYTES:#x} bytes apart from {REGIONS:#x} on")
+            raise RdlError(f"{self.name}: regions are {REGION_BYTES:#x} bytes apart from {REGIONS:#x} on")
 
 
 def version(description):
@@ -510,5 +510,5 @@ def main(arguments):
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except Mistake as mistake:
-        sys.exit(f"registers: {mistake}")
+    except RdlError as error:
+        sys.exit(f"registers: {error}")

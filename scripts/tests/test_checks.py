@@ -30,7 +30,7 @@ def tree(tmp_path):
     write("rtl/mesa.sv", "// Source: [MESA24], fig. 1.\n")
     write("docs/x/table.md", f"| {'word ' * 30} |\n\nsee docs/reference/bibliography.md\n")
     write("Cargo.lock", 'source = "https://index.' + "crates." + 'io"\n')
-    assert list(check_text.faults(tmp_path)) == []
+    assert list(check_text.violations(tmp_path)) == []
     return tmp_path, write
 
 
@@ -61,7 +61,7 @@ def tree(tmp_path):
 def test_faults_in_text_are_found(tree, name, text, fault):
     root, write = tree
     write(name, text)
-    assert any(line.startswith(fault) for line in check_text.faults(root)), list(check_text.faults(root))
+    assert any(line.startswith(fault) for line in check_text.violations(root)), list(check_text.violations(root))
 
 
 def package(folder, name, *dependencies):
@@ -118,4 +118,4 @@ def test_faults_in_the_lock_of_the_pages_are_found(path, package, fault):
 def test_citations_in_typescript_are_looked_for_in_comments(tree):
     root, write = tree
     write("web/a.ts", "/**\n * As [Dhem98] has it.\n */\nconst x = table[RADIX52];\n")
-    assert list(check_text.faults(root)) == ["web/a.ts:2: [Dhem98] is not in docs/reference/bibliography.md"]
+    assert list(check_text.violations(root)) == ["web/a.ts:2: [Dhem98] is not in docs/reference/bibliography.md"]

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import ip
 import registers
 
-ROOMS = ip.rooms()
+SOURCE_DIRS = ip.source_dirs()
 SPIRIT = {"s": ip.NAMESPACES["xmlns:spirit"]}
 #: Small forms, which are quick to elaborate.
 SMALL = {
@@ -60,7 +60,7 @@ def module_ports(text):
 @pytest.mark.parametrize("name", ip.TOPS)
 def test_the_wrapper_has_the_tops_ports(name):
     wrapper = module_ports((ROOT / "rtl" / "ip" / f"hearith_{name}.v").read_text())
-    top = module_ports((ROOT / "rtl" / ip.TOPS[name].room / f"{name}.sv").read_text())
+    top = module_ports((ROOT / "rtl" / ip.TOPS[name].directory / f"{name}.sv").read_text())
     renamed = {"clk_i": "aclk", "rst_ni": "aresetn", "irq_o": "interrupt"}
     for port, shape in top.items():
         outer = renamed.get(port, re.sub("^axil_", "s_axi_", port).rsplit("_", 1)[0])
@@ -159,7 +159,7 @@ def test_another_reader_finds_the_same_map(name):
 
 
 def verilator(top, parameters, *files):
-    libraries = [word for room in (*ROOMS, "ip") for word in ("-y", ROOT / "rtl" / room)]
+    libraries = [word for folder in (*SOURCE_DIRS, "ip") for word in ("-y", ROOT / "rtl" / folder)]
     packages = sorted((ROOT / "rtl").glob("*/*_pkg.sv"))
     settings = [f"-G{key}={value}" for key, value in parameters.items()]
     command = ["verilator", "--lint-only", "-Wall", *libraries, "-y", ROOT / "boards" / "self_test", *settings]
@@ -202,8 +202,8 @@ def test_cores_have_every_source_once():
     ]
     sources = [
         f"{path.parent.name}/{path.name}"
-        for room in (*ROOMS, "blocks", "election", "links", "ip")
-        for path in (ROOT / "rtl" / room).glob("*.*v")
+        for folder in (*SOURCE_DIRS, "blocks", "election", "links", "ip")
+        for path in (ROOT / "rtl" / folder).glob("*.*v")
     ]
     assert len(named) == len(set(named))
     assert set(named) <= set(sources)

@@ -87,7 +87,7 @@ def test_formulas_are_the_same_in_all_languages(formula, sv, rust, text):
 
 @pytest.mark.parametrize("formula", ["M", "N ** 2", "up(N)", "N if W else D", "f(N, W)"])
 def test_other_formulas_are_refused(formula):
-    with pytest.raises(registers.Mistake):
+    with pytest.raises(registers.RdlError):
         registers.Formula(formula).write("sv")
 
 

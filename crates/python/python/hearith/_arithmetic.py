@@ -114,11 +114,6 @@ def _times(left: Encrypted, integers: Integers, encoding: Encoding, progress: bo
     return left.holding(product, left.shape, encoding=left.encoding.times(encoding), bound=bound)
 
 
-def turned(numbers: Encrypted) -> Encrypted:
-    """The numbers with their axes in the opposite order."""
-    return numbers if len(numbers.shape) < 2 else numbers.selected(_shapes.places(numbers.shape).T)
-
-
 def moved(numbers: Encrypted, finer: Encoding, what: str = "the result") -> Encrypted:
     """The same numbers on a finer encoding.
 

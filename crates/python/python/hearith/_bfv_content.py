@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from hearith._integers import Integers, first_beyond
 from hearith._native import BfvPublicKey, BfvTotals, BfvVector
+from hearith._no_plaintext_operators import NoPlaintextOperators
 from hearith._operands import Number, Shape
-from hearith._unseen import Unseen
 from hearith.encoding import DEFAULT_RANGE, Encoding
 from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ShapeError
 
@@ -32,7 +32,7 @@ def note(key: BfvPublicKey) -> BfvPublicKey:
     return key
 
 
-class Content(Unseen, ABC, Generic[Rows]):
+class Content(NoPlaintextOperators, ABC, Generic[Rows]):
     """Encrypted numbers. Nothing changes them; operations make others.
 
     After unpickling, the key is looked for and the ciphertexts are checked when they are first

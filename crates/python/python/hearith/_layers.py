@@ -49,7 +49,7 @@ class Layout:
         """How many numbers an update has."""
         return sum(int(np.prod(shape)) for _, shape in self.arrays)
 
-    def flattened(self, update: Layers) -> npt.NDArray[np.float64]:
+    def flatten(self, update: Layers) -> npt.NDArray[np.float64]:
         """The numbers of an update one after another.
 
         Raises:
@@ -61,14 +61,14 @@ class Layout:
         layers = [(name, _layer(name, layer)) for name, layer in _leaves(_listed(update))]
         found = tuple((name, layer.shape) for name, layer in layers)
         if found != self.arrays:
-            (here, shapes), (names, wanted) = _apart(found), _apart(self.arrays)
+            (here, shapes), (names, wanted) = _names_and_shapes(found), _names_and_shapes(self.arrays)
             text = f"arrays of shapes {shapes}, not {wanted}"
             raise ShapeError(
                 text if len(here) != len(names) or here == names else f"layers {here}, not {names}", kind="shapes"
             )
         return np.concatenate([np.empty(0), *[layer.reshape(-1) for _, layer in layers]])
 
-    def parted(self, flat: npt.NDArray[np.float64]) -> Floats:
+    def unflatten(self, flat: npt.NDArray[np.float64]) -> Floats:
         """The arrays of an update from all its numbers, where they stand: floats as long as those
         of the update that the layout is of, or of 64 bits where it has other numbers and where a
         sum is too large for shorter ones."""
@@ -142,7 +142,7 @@ def _shortened(numbers: npt.NDArray[np.float64], kind: np.dtype[Any]) -> npt.NDA
     return short if np.isfinite(short).all() else numbers
 
 
-def _apart(arrays: tuple[tuple[str, Shape], ...]) -> tuple[list[str], list[Shape]]:
+def _names_and_shapes(arrays: tuple[tuple[str, Shape], ...]) -> tuple[list[str], list[Shape]]:
     return [name for name, _ in arrays], [shape for _, shape in arrays]
 
 

@@ -15,12 +15,12 @@ from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted
 from hearith._html import shown
 from hearith._native import Ciphertexts
-from hearith._unseen import Unseen
+from hearith._no_plaintext_operators import NoPlaintextOperators
 from hearith.encoding import Encoding
 from hearith.errors import NullError
 
 
-class Rows(Unseen):
+class Rows(NoPlaintextOperators):
     """The numbers of an encrypted array and their shape, without any arithmetic."""
 
     __slots__ = ("content",)

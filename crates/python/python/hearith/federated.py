@@ -347,7 +347,7 @@ class Aggregator:
         return self._layers.arrays, self._steps, str(self._step), self._max_weight, self._capacity, self._secret
 
     def _quantised(self, update: Layers, clip: bool) -> npt.NDArray[np.int64]:
-        scaled = np.rint(self._layers.flattened(update) / float(self._step))
+        scaled = np.rint(self._layers.flatten(update) / float(self._step))
         if clip:
             # NaN stays NaN, infinity is none that a range could hold.
             scaled = np.where(np.isfinite(scaled), np.clip(scaled, -self._steps, self._steps), np.nan)
@@ -394,7 +394,7 @@ class Aggregator:
         return totals, weight
 
     def _shaped(self, integers: Integers, factor: Fraction) -> Floats:
-        return self._layers.parted(np.asarray(integers, dtype=np.float64) * float(self._step * factor))
+        return self._layers.unflatten(np.asarray(integers, dtype=np.float64) * float(self._step * factor))
 
 
 def _weight_of(weights: Any, name: Any, place: int) -> Any:

@@ -68,7 +68,7 @@ class PublicArithmetic(Protocol):
         ...
 
 
-class InPython:
+class PurePythonBackend:
     """Everything at once, on Python's integers."""
 
     def __init__(self, n: int) -> None:
@@ -134,7 +134,7 @@ class InRust:
         self._plaintext_bytes, self._ciphertext_bytes = key.plaintext_bytes, key.ciphertext_bytes
         self._singles = _native.Singles(key)
         self._pending = Pending(self._singles, n, key.plaintext_bytes)
-        self._in_python = InPython(n)
+        self._in_python = PurePythonBackend(n)
         self.hold = self._pending.hold
         self.keep, self.kept = self._singles.keep, self._singles.kept
 
@@ -220,7 +220,7 @@ def public(n: int) -> PublicArithmetic:
     try:
         return InRust(n, _native.PublicKey(_bytes(n), insecure=True))
     except HearithError:
-        return InPython(n)
+        return PurePythonBackend(n)
 
 
 def private(p: int, q: int) -> PrivateArithmetic:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 
-class Unseen:
+class NoPlaintextOperators:
     """Numbers that cannot be compared, are neither true nor false, and have no plain array."""
 
     __slots__ = ()
