@@ -38,8 +38,8 @@ test("the secret is the hash that crates/election/README.md names", () => {
 });
 
 test("bits that no code has are refused", () => {
-  expect(() => seedOf(`${"a".repeat(25)}b`)).toThrow("no voting code");
-  expect(() => seedOf("a".repeat(25))).toThrow("no voting code");
+  expect(() => seedOf(`${"a".repeat(25)}b`)).toThrow("not a voting code");
+  expect(() => seedOf("a".repeat(25))).toThrow("not a voting code");
 });
 
 test("doubles, and names and weights that the board refuses, are found before anything is made", () => {

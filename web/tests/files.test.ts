@@ -30,7 +30,7 @@ describe("a trustee's file", () => {
     expect(await readShareFile(SHARE, "")).toEqual({ trustee: 3, secret: 258n });
     await expect(readShareFile('{"i":0,"s":"AQI"}', "")).rejects.toThrow("1 to 20");
     await expect(readShareFile('{"i":1}', "")).rejects.toThrow("s is no text");
-    await expect(readShareFile("{", "")).rejects.toThrow("no JSON");
+    await expect(readShareFile("{", "")).rejects.toThrow("not JSON");
   });
 
   test("of a key that trustees generated together is read as well", async () => {
@@ -78,7 +78,7 @@ describe("a secret's file", () => {
   test("is refused for another purpose, or with anything else in it", () => {
     expect(() => readSecret(secretText(secret), "organiser")).toThrow("the file is the voter's key");
     expect(() => readSecret(SHARE, "voter")).toThrow("a trustee's share");
-    expect(() => readSecret("PK", "voter")).toThrow("no JSON");
+    expect(() => readSecret("PK", "voter")).toThrow("not JSON");
     expect(() => readSecret(secretText({ ...secret, voter: null }), "voter")).toThrow("whose");
     expect(() => readSecret(secretText({ ...secret, secret: new Uint8Array(31) }), "voter")).toThrow(
       "31 bytes",

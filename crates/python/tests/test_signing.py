@@ -105,7 +105,7 @@ def test_keys_in_files(key, tmp_path):
     for text, what in [
         ("{}", "JSON"),
         (key.public.to_jwk(), "a public key"),
-        (key.to_jwk().replace("OKP", "EC"), "no key for"),
+        (key.to_jwk().replace("OKP", "EC"), "not a signing key"),
     ]:
         with pytest.raises(InvalidKeyError, match=what):
             SigningKey.from_jwk(text)

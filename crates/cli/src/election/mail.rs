@@ -168,7 +168,7 @@ fn addresses(path: &Path) -> Result<HashMap<String, Address>, Failure> {
     for (row, record) in table.records().enumerate() {
         let record = record.map_err(at)?;
         let wrong = |what: &str| Failure::at(name(path), format!("row {}: {what}", row + 1));
-        let address = record[email].trim().parse().map_err(|_| wrong("no address of e-mail"))?;
+        let address = record[email].trim().parse().map_err(|_| wrong("not an e-mail address"))?;
         if addresses.insert(record[voter].to_owned(), address).is_some() {
             return Err(wrong("a voter who is there twice"));
         }

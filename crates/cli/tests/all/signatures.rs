@@ -126,7 +126,7 @@ fn signers_are_told_apart() {
         ("t = signed(t, signature=86 * 'A')", "was changed after key "),
         (
             "m = t.schema.metadata; m.pop(b'hearith.signature'); t = t.replace_schema_metadata(m)",
-            "hearith.signature is no",
+            "hearith.signature is malformed",
         ),
         ("t = t.replace_schema_metadata(None)", "is not signed"),
     ] {
@@ -225,11 +225,11 @@ fn keys_that_sign_are_no_others() {
     place.fails("sum -k ada/signing-private.json rows.parquet -o x.parquet", signing);
     place.fails("decrypt -k ada/signing-private.json rows.parquet", signing);
     let encrypt = format!("encrypt {PAILLIER} in.csv -o x.parquet --sign");
-    place.fails(&format!("{encrypt} keys/private.json"), "keys/private.json: no key for signatures");
-    place.fails(&format!("{encrypt} ada/signing-public.json"), "ada/signing-public.json: a public key: signing takes");
+    place.fails(&format!("{encrypt} keys/private.json"), "keys/private.json: not a signing key");
+    place.fails(&format!("{encrypt} ada/signing-public.json"), "ada/signing-public.json: a public key: signing needs");
     place.fails(
         "sum -k keys/public.json --require-signature keys/public.json rows.parquet -o x.parquet",
-        "keys/public.json: no key for signatures",
+        "keys/public.json: not a signing key",
     );
     place.fails(
         &format!("encrypt {PAILLIER} in.csv -o ada/signing-private.json --sign ada/signing-private.json"),

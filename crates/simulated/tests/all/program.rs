@@ -107,7 +107,7 @@ fn a_service_decrypts_on_its_devices() {
         "the engine 'residue-bank' only converts integers to residues",
     );
     place.fails("serve --key keys/private.json --device abacus", "there is no device 'abacus'");
-    place.fails("serve --engine mesa-dual", "a device decrypts, which takes a private key");
+    place.fails("serve --engine mesa-dual", "a device decrypts, which needs a private key");
 }
 
 /// With the keys that its clients register, one after the other, and no private one. What no device
