@@ -77,8 +77,8 @@ impl Modulus {
     /// If the batches differ in length.
     pub fn mul(&self, a: &Batch, b: &Batch) -> Batch {
         assert_eq!(a.len(), b.len(), "one factor a row");
-        if single::suits(&self.0, a.len(), a.limbs().max(b.limbs())) {
-            return single::mul(&self.0, a, b);
+        if let Some(products) = single::mul(&self.0, a, b) {
+            return products;
         }
         with_kernel_for!(&self.0, a.len(), K => mul::<K>(&self.0, a, b))
     }

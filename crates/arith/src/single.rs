@@ -1,4 +1,5 @@
 //! Products of single numbers as they are, on 64-bit words, by Barrett's reduction \[Barrett86\].
+//! The IFMA engine has a kernel of its own for them, `backend/ifma/alone.rs`.
 //!
 //! The AVX2 kernel takes as long for one product as for four, and its constants have to be spread
 //! over lanes first. The portable kernel takes two Montgomery products. Here it is one product and
@@ -19,6 +20,8 @@
 //!
 //! So `q` is at most 2 below the quotient, and `r < 3 m`.
 
+#[cfg(target_arch = "x86_64")]
+use crate::backend::ifma::alone;
 use crate::constants::Constants;
 use crate::natural::{Secret, less, mac, reduce_once, sub_assign};
 use crate::{Batch, Engine};
@@ -27,16 +30,25 @@ use zeroize::Zeroizing;
 /// Most rows: the AVX2 kernel takes longer for so many, and more are shared out among cores.
 const FEW: usize = 2;
 
-/// Whether so many rows, of numbers of so many limbs, are multiplied sooner here.
-pub(crate) fn suits(constants: &Constants, rows: usize, limbs: usize) -> bool {
-    // The IFMA engine has a kernel for few rows.
-    let few = rows <= FEW && constants.engine.engine() != Engine::Ifma;
+/// The products row by row, canonical, if they are few and of numbers for which this is sooner
+/// than what the engine does with many.
+pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch) -> Option<Batch> {
+    let (rows, limbs) = (a.len(), a.limbs().max(b.limbs()));
+    match constants.engine.engine() {
+        #[cfg(target_arch = "x86_64")]
+        Engine::Ifma => alone::digits(constants, rows, limbs).map(|digits| alone::mul(constants, a, b, digits)),
+        _ => suits(constants, rows, limbs).then(|| on_words(constants, a, b)),
+    }
+}
+
+/// Whether so many rows, of numbers of so many limbs, are multiplied sooner on words.
+fn suits(constants: &Constants, rows: usize, limbs: usize) -> bool {
     let d = constants.limbs();
-    few && d > 1 && limbs <= d && constants.bits as usize > 64 * (d - 1) + 2
+    rows <= FEW && d > 1 && limbs <= d && constants.bits as usize > 64 * (d - 1) + 2
 }
 
 /// The products row by row, canonical, of numbers of at most as many limbs as the modulus.
-pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
+fn on_words(constants: &Constants, a: &Batch, b: &Batch) -> Batch {
     let d = constants.limbs();
     let mut out = Batch::zeros(a.len(), d);
     let mu: Secret = constants.reciprocal(64, d).clone();

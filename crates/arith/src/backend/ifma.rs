@@ -22,6 +22,7 @@
 //! limbs (plain products only: `4 k + 3`) or 160 this stays below 2^63.
 
 pub(crate) mod across;
+pub(crate) mod alone;
 mod blocks;
 pub(crate) mod lanes;
 mod peak;

@@ -172,6 +172,33 @@ fn powers_with_exponents_of_every_short_length() {
     }
 }
 
+/// Products of single numbers with long runs of zeros and ones, through which carries run, by moduli
+/// around the lengths at which a limb of 52 or 64 bits is full.
+#[test]
+fn single_products_carry_far() {
+    for_all(
+        &[&BITS[..13], &[832, 1039, 1040, 1041, 2079, 2080, 2081, 4095, 4096, 4108]].concat(),
+        |engine, m, random| {
+            let modulus = Modulus::new(engine, &limbs(m)).unwrap();
+            let width = modulus.limbs();
+            let mut runs = |rows: usize| -> Vec<Integer> {
+                let run = |random: &mut RandState| {
+                    let (from, to) = (random.below(64 * width as u32 + 1), random.below(64 * width as u32 + 1));
+                    let run = (Integer::from(1) << from.max(to)) - (Integer::from(1) << from.min(to));
+                    if random.below(2) == 0 { run } else { (Integer::from(1) << (64 * width as u32)) - 1u32 - run }
+                };
+                (0..rows).map(|_| run(random)).collect()
+            };
+            for rows in [1, 2, 3, 8] {
+                let (a, b) = (runs(rows), runs(rows));
+                let expected: Vec<Integer> = a.iter().zip(&b).map(|(a, b)| (a * b).complete() % m).collect();
+                let products = modulus.mul(&batch(&a, width), &batch(&b, width));
+                assert_eq!(integers(&products), expected, "{engine}, {rows} rows modulo {m}: {a:?} {b:?}");
+            }
+        },
+    );
+}
+
 /// Batches of few rows, for which engines have kernels of their own: every operation, row by row,
 /// beside GMP.
 #[test]
