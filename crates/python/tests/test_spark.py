@@ -201,7 +201,8 @@ def test_totals_of_totals_and_chosen_columns(plain, encrypted, keys):
     _, private = keys
     once = added(encrypted, by=["dept", "site"])
     assert rows_of(hs.decrypt_columns(added(once, by="site"), private)) == totals_of(plain, ["site"])
-    assert added(encrypted, "salary", by=["dept"]).columns == ["dept", "rows", "salary", "salary.additions"]
+    chosen = added(encrypted, "salary", by=["dept"])
+    assert chosen.columns == ["dept", "rows", "salary", "salary.additions", "salary.values"]
 
 
 def test_decrypting_on_workers_only_when_told(plain, encrypted, keys):

@@ -172,8 +172,8 @@ fn powers_with_exponents_of_every_short_length() {
     }
 }
 
-/// Products of single numbers with long runs of zeros and ones, through which carries run, by moduli
-/// around the lengths at which a limb of 52 or 64 bits is full.
+/// Products of single numbers with long runs of zeros and ones, through which carries run, by
+/// moduli around the lengths at which a limb of 52 or 64 bits is full.
 #[test]
 fn single_products_carry_far() {
     for_all(
