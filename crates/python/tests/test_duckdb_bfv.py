@@ -142,7 +142,7 @@ def test_what_is_refused(connection, files, tmp_path):
         f"'{tmp_path}/none.parquet', {key}": "none.parquet: .*No such file|cannot open",
         f"{staff}, key := '{tmp_path}/none.json'": "cannot read the key file",
         f"{staff}, key := '{tmp_path}/other.json'": "encrypted under key",
-        f"{staff}, key := '{tmp_path}/paillier.json'": "another scheme|no key",
+        f"{staff}, key := '{tmp_path}/paillier.json'": "another scheme|not a key",
         f"'{tmp_path}/paillier.parquet', {key}": "encrypted by paillier",
         f"'{files}/plain.parquet', {key}": "no encrypted column|nothing",
         f"'{files}/public.json', {key}": "Parquet",

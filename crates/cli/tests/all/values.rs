@@ -53,7 +53,7 @@ fn what_cannot_be_exchanged_is_refused() {
     place.write("plain.csv", "salary,bonus\n5,6\n");
     place.fails(
         &format!("{IMPORT} plain.csv --out again.parquet"),
-        "plain.csv: row 1, column salary: no encrypted number: its text is \
+        "plain.csv: row 1, column salary: not an encrypted number: its text is \
          he1:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT",
     );
     place.write("empty.csv", "salary,bonus\n,\n");

@@ -39,9 +39,6 @@ pub(crate) fn digits(constants: &Constants, rows: usize, limbs: usize) -> Option
 }
 
 /// The products row by row, canonical; `d` is what [`digits`] gives.
-///
-/// Proved: `barrett_quotient` in formal/coq/barrett.v.
-/// Proved: `barrett_dropped` in formal/coq/barrett.v.
 pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch, d: usize) -> Batch {
     let mut out = Batch::zeros(a.len(), constants.limbs());
     // SAFETY: the instructions are there: the constants hold their engine as available.
