@@ -59,8 +59,9 @@ pub fn verify(key: &PublicKey, roots: &Openings) -> Result<(), Error> {
     (0..ROUNDS).find(|row| !holds(row)).map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
 
-/// `y`, `w y`, `-y` and `-w y` for all numbers; `None` if there is no small `w`.
-fn candidates(key: &PublicKey) -> Option<[Batch; 4]> {
+/// What roots are of: `y`, `w y`, `-y` and `-w y` for all numbers `y`, where `w` has the Jacobi
+/// symbol -1; `None` if there is no small `w`.
+pub fn candidates(key: &PublicKey) -> Option<[Batch; 4]> {
     let n = key.root();
     let w = (2..MOST).find(|&w| jacobi(w, n.as_limbs()) == -1)?;
     let numbers = hashed("blum", key, ROUNDS);

@@ -53,27 +53,6 @@ fn products_of_primes() -> &'static [u64] {
     })
 }
 
-/// The quotient of a public multiple of a public odd number: limb by limb from the lowest.
-pub(crate) fn exact_quotient(multiple: &[u64], odd: &[u64]) -> Vec<u64> {
-    // Newton: each step doubles how many bits are right, of 5 at first.
-    let inverse = (0..4).fold(odd[0].wrapping_mul(3) ^ 2, |inverse: u64, _| {
-        inverse.wrapping_mul(2_u64.wrapping_sub(odd[0].wrapping_mul(inverse)))
-    });
-    let mut rest = multiple.to_vec();
-    let mut quotient = vec![0; rest.len()];
-    for at in 0..rest.len() {
-        let digit = rest[at].wrapping_mul(inverse);
-        quotient[at] = digit;
-        let mut borrow = 0_u128;
-        for (limb, &factor) in rest[at..].iter_mut().zip(odd.iter().chain(std::iter::repeat(&0))) {
-            let wide = u128::from(digit) * u128::from(factor) + borrow;
-            let (less, is_below) = limb.overflowing_sub(wide as u64);
-            (*limb, borrow) = (less, (wide >> 64) + u128::from(is_below));
-        }
-    }
-    quotient
-}
-
 /// The Jacobi symbol `(a / n)` of a public `a` below an odd public `n` of as many limbs, by the
 /// binary algorithm: 0 if they have a common factor.
 pub(crate) fn jacobi(a: &[u64], n: &[u64]) -> i32 {
@@ -126,16 +105,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn multiples_are_divided(odd in proptest::collection::vec(any::<u64>(), 3), other in proptest::collection::vec(any::<u64>(), 4)) {
-            let mut odd = odd;
-            odd[0] |= 1;
-            let whole = Integer::from_digits(&odd, Order::Lsf) * Integer::from_digits(&other, Order::Lsf);
-            let mut limbs = whole.to_digits::<u64>(Order::Lsf);
-            limbs.resize(8, 0);
-            prop_assert_eq!(&exact_quotient(&limbs, &odd)[..4], &other[..]);
-        }
-
         #[test]
         fn symbols_are_those_of_gmp(a in proptest::collection::vec(any::<u64>(), 3), n in proptest::collection::vec(any::<u64>(), 3)) {
             let mut n = n;

@@ -3,8 +3,8 @@
 //! Both are roots modulo `N` that [`hearith_proofs::roots`] and [`hearith_proofs::blum`] verify. A
 //! root is a power whose exponent the trustees share as a sum; each raises to its part.
 
-use super::numbers::{exact_quotient, jacobi};
-use hearith_arith::natural::{Secret, add_assign, product, resized};
+use super::numbers::jacobi;
+use hearith_arith::natural::{Secret, add_assign, divide_exact, product};
 use hearith_arith::{Batch, Exponents};
 use hearith_paillier::{Openings, PublicKey};
 use hearith_proofs::blum::ROUNDS;
@@ -13,8 +13,6 @@ use hearith_proofs::{blum, hashed, roots};
 
 /// Numbers in both proofs.
 pub(crate) const NUMBERS: usize = ROOTS + ROUNDS;
-/// Of so many numbers one has the Jacobi symbol -1, as in [`blum`].
-const MOST: u64 = 1000;
 
 /// Proofs about the key, as its owner would make them: that every ciphertext decrypts to one number
 /// only ([`roots`]), and that `N` has two prime factors, both 3 modulo 4 ([`blum`]).
@@ -37,13 +35,9 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// Those of a key; none if no small number has the Jacobi symbol -1.
     pub(crate) fn of(key: &PublicKey) -> Option<Self> {
-        let n = key.root();
-        let symbol = |number: &[u64]| jacobi(&resized(number, n.limbs()), n.as_limbs());
-        let w = (2..MOST).find(|&w| symbol(&[w]) == -1)?;
-        let mut halves = hashed("blum", key, ROUNDS);
-        let multiples = n.mul_by(&halves, &n.factor(&[w]));
+        let [mut halves, multiples, ..] = blum::candidates(key)?;
         for row in 0..ROUNDS {
-            if symbol(halves.row(row)) == -1 {
+            if jacobi(halves.row(row), key.root().as_limbs()) == -1 {
                 halves.row_mut(row).copy_from_slice(multiples.row(row));
             }
         }
@@ -74,7 +68,7 @@ impl Numbers {
         let mut multiple = product(theta, inverse);
         multiple.push(0);
         add_assign(&mut multiple, &[1]);
-        let u = exact_quotient(&multiple, n.as_limbs());
+        let u = divide_exact(&multiple, n.as_limbs(), multiple.len());
         let product_of = |parts: &[Vec<Batch>], half: usize| {
             let first = parts.first()?[half].clone();
             Some(parts[1..].iter().fold(first, |product, part| n.mul(&product, &part[half])))
@@ -89,13 +83,8 @@ impl Numbers {
         let mut half = n.mul(&parts.first()?[1], &inverses(key, &product_of(&parts[1..], 1)?)?);
         half = n.mul(&half, &self.halves);
         for _ in 0..=parts.len() {
-            let squares = n.mul(&half, &half);
-            let negative = n.neg(&squares);
-            let is_root =
-                |row: usize| [&squares, &negative].into_iter().any(|squares| squares.row(row) == self.halves.row(row));
-            if (0..ROUNDS).all(is_root) {
-                let square_roots = opened(&half)?;
-                blum::verify(key, &square_roots).ok()?;
+            let square_roots = opened(&half)?;
+            if blum::verify(key, &square_roots).is_ok() {
                 return Some(KeyProofs { roots: whole, square_roots });
             }
             half = n.mul(&half, &back);
