@@ -258,7 +258,7 @@ pub struct ElectionCeremony {
     pub shares: Option<Sharing>,
     /// Generate the key with other trustees: of L, 3 to 9, any W decrypt; each runs this on its own
     /// machine
-    #[arg(long, value_name = "W/L", requires = "trustee_keys", conflicts_with_all = ["shares", "office"])]
+    #[arg(long, value_name = "W/L", requires = "trustee_keys", conflicts_with_all = ["shares", "office", "statements"])]
     pub distributed: Option<Sharing>,
     /// Who and where the trustees are
     #[command(flatten)]

@@ -127,6 +127,9 @@ fn trustees_generate_a_key_that_nobody_ever_holds() {
     place.fails(&lines[0], "secret-1/statement-1.json: there is a key already");
     let foreign = lines[1].replace("--trustee-key trustee-2.json", "--trustee-key trustee-1.json");
     place.fails(&foreign, "trustee-1.json: not the key of trustee 2 in trustees.txt");
+    let both = format!("{} --statements secret-1/statement-1.json", lines[0]);
+    let run = place.run(&both);
+    assert!(run.status == Some(2) && run.stderr.contains("cannot be used with"), "{}", run.stderr);
     let file = |number: u32| format!("secret-{number}/statement-{number}.json");
     let take = |files: &[String]| {
         format!("election ceremony club --trustee-keys trustees.txt --statements {}", files.join(" "))
