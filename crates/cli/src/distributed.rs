@@ -154,6 +154,11 @@ impl Meeting {
         Ok(Meeting { parameters, me, identity, seed, keys, listen, addresses, is_quiet: session.is_quiet() })
     }
 
+    /// This trustee's number.
+    pub(crate) fn trustee(&self) -> u32 {
+        self.me
+    }
+
     /// Generates the key. After a lost connection trustees meet again, and begin with fresh random
     /// numbers.
     pub(crate) fn run(&self) -> Result<Finished, Failure> {

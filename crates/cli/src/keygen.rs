@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::args::{Keygen, Scheme, Sharing};
 #[cfg(feature = "distributed")]
-use crate::distributed::{Meeting, number};
+use crate::distributed::Meeting;
 #[cfg(feature = "distributed")]
 use crate::failure::eprint_line;
 use crate::failure::{Failure, name};
@@ -114,7 +114,7 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
 #[cfg(feature = "distributed")]
 fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
     let meeting = Meeting::prepare(session, command, sharing)?;
-    let me = number(&command.at, sharing)?;
+    let me = meeting.trustee();
     let file = name(&command.out.join(share_file(me)));
     let mut files = SharedKey::begin(&command.out, me..=me, command.force)?;
     let passphrase = passphrase(session, command, &file)?;

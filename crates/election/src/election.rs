@@ -331,13 +331,14 @@ impl Trustees {
         if all.iter().map(|one| one.statement.trustee).ne(1..=signing.len() as u32) || keys.len() != signing.len() {
             return wrong("not one of every trustee");
         }
-        for (one, signer) in all.iter().zip(&signing) {
-            let signer = signature::PublicKey::new("a trustee's", signer)?;
-            let problem = "one is not signed by its trustee's key";
-            one.statement.verify(&one.signature, &signer).map_err(|_| ErrorKind::Statements { problem })?;
-        }
+        let keys_to_sign = signing.iter().map(|key| signature::PublicKey::new("a trustee's", key));
+        let keys_to_sign = keys_to_sign.collect::<Result<Vec<_>, _>>()?;
         let generated = Generated { statements: all.into_iter().map(|one| one.signature).collect(), transcript };
-        Ok((key, Trustees { base, generated: Some(generated), keys, needed, signing: Some(signing) }))
+        let trustees = Trustees { base, generated: Some(generated), keys, needed, signing: Some(signing) };
+        match trustees.check_statements(&key, &keys_to_sign) {
+            Ok(()) => Ok((key, trustees)),
+            Err(_) => wrong("one is not signed by its trustee's key"),
+        }
     }
 
     fn origin(&self) -> Origin {
@@ -350,9 +351,11 @@ impl Trustees {
         if statements.len() != signing.len() {
             return Err(ErrorKind::Manifest { problem: "not a statement of every trustee about the key" });
         }
-        for ((trustee, signed), signer) in (1..).zip(statements).zip(signing) {
-            let (key, base, keys) = (key.clone(), self.base.clone(), self.keys.clone());
-            let statement = Statement { base, key, keys, needed: self.needed, transcript: *transcript, trustee };
+        let (base, keys) = (self.base.clone(), self.keys.clone());
+        let (needed, transcript) = (self.needed, *transcript);
+        let mut statement = Statement { base, key: key.clone(), keys, needed, transcript, trustee: 0 };
+        for (signed, signer) in statements.iter().zip(signing) {
+            statement.trustee += 1;
             let problem = "a trustee's statement about the key is not signed by it";
             statement.verify(signed, signer).map_err(|_| ErrorKind::Manifest { problem })?;
         }

@@ -1,14 +1,14 @@
 //! `hearith election ceremony`: how an election gets its key. A dealer makes it, or the trustees
 //! generate it together, each on its own machine, and the organiser takes what they say of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hearith_election::signature::PublicKey;
-use hearith_election::{Body, Bytes, ElectionKey, Holder, Manifest, SecretKey, Signed, Trustees, canonical};
+use hearith_election::{Body, Bytes, ElectionKey, Manifest, Signed, Trustees, canonical};
 use hearith_paillier::{PrivateKey, SecretText, Variant};
 use hearith_threshold::deal;
 
-use super::office::{BOARD, DRAFT, ORGANISER, Office, of, secret_text, text};
+use super::office::{DRAFT, Office, keys, of, text};
 use super::setup::Draft;
 use crate::args::{ElectionCeremony, Sharing};
 use crate::engines::print;
@@ -55,14 +55,9 @@ impl Prepared {
     fn read(office: &Path) -> Result<Self, Failure> {
         let path = office.join(DRAFT);
         let draft = canonical::parse("a draft of an election", &text(&path)?).map_err(|error| of(&path, error))?;
-        let signer = |file: &str, holder| -> Result<Bytes, Failure> {
-            let path = office.join(file);
-            let key = SecretKey::from_line(secret_text(&path)?.first_line(), holder).and_then(|key| key.signer());
-            Ok(key.map_err(|error| of(&path, error))?.public())
-        };
-        let (organiser, board) = (signer(ORGANISER, Holder::Organiser)?, signer(BOARD, Holder::Board)?);
+        let (organiser, board) = keys(office)?;
         check_absent(&office.join("record"))?;
-        Ok(Prepared { draft, organiser, board })
+        Ok(Prepared { draft, organiser: organiser.public(), board: board.public() })
     }
 
     /// The election; one that cannot be held is refused before anything of it is written.
@@ -138,10 +133,10 @@ fn dealt(
 fn generated(
     session: &Session,
     prepared: Prepared,
-    files: &[std::path::PathBuf],
+    files: &[PathBuf],
     signing: Vec<Bytes>,
 ) -> Result<Manifest, Failure> {
-    let read = |path: &std::path::PathBuf| -> Result<Signed, Failure> {
+    let read = |path: &PathBuf| -> Result<Signed, Failure> {
         canonical::parse("a trustee's statement about a key", &text(path)?).map_err(|error| of(path, error))
     };
     let statements = files.iter().map(read).collect::<Result<_, _>>()?;

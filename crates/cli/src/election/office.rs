@@ -292,7 +292,7 @@ pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Resu
 }
 
 /// The organiser's and the board's key.
-fn keys(folder: &Path) -> Result<(Signer, Signer), Failure> {
+pub(super) fn keys(folder: &Path) -> Result<(Signer, Signer), Failure> {
     Ok((secret_key(&folder.join(ORGANISER), Holder::Organiser)?, secret_key(&folder.join(BOARD), Holder::Board)?))
 }
 
