@@ -24,7 +24,8 @@ import machine
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from kernel import ROOT, Kernel, spread, thousands, timed
+from figures import spread, thousands, timed
+from kernel import ROOT, Kernel
 
 import hearith as he
 import hearith.duckdb

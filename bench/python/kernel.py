@@ -1,11 +1,7 @@
-"""The arithmetic kernel under sums of ciphertexts, in a process of its own, and what pages show of
-times beside it.
-"""
+"""The arithmetic kernel under sums of ciphertexts, in a process of its own."""
 
 import os
-import statistics
 import subprocess
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,21 +27,3 @@ class Kernel:
         """Ends the process."""
         self.process.stdin.close()
         self.process.wait()
-
-
-def timed(function):
-    """Seconds that a function takes, and its result."""
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
-
-
-def spread(values, digits=2):
-    """Median, and least and greatest."""
-    middle, least, most = statistics.median(values), min(values), max(values)
-    return f"{middle:.{digits}f} ({least:.{digits}f}..{most:.{digits}f})"
-
-
-def thousands(value):
-    """A number with its digits in groups."""
-    return f"{value:,.0f}".replace(",", " ")

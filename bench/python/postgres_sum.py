@@ -22,7 +22,8 @@ from pathlib import Path
 
 import gmpy2
 import machine
-from kernel import ROOT, Kernel, spread, thousands, timed
+from figures import spread, thousands, timed
+from kernel import ROOT, Kernel
 
 sys.path.insert(0, str(ROOT / "crates/postgres/tests"))
 from installation import Installation

@@ -26,6 +26,7 @@ import time
 from pathlib import Path
 
 import machine
+from figures import spread, thousands
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
@@ -197,23 +198,13 @@ def memory(server, key, seconds):
     return [load.result() for load in loads], samples
 
 
-def spread(values):
-    """Median, and least and greatest."""
-    return f"{statistics.median(values):.3f} ({min(values):.3f}..{max(values):.3f})"
-
-
-def thousands(value):
-    """A number with its digits in groups."""
-    return f"{value:,.0f}".replace(",", " ")
-
-
 def report(server, rows, rounds, found, singles, connections):
     """The page without its last section."""
     ratios = [asking / alone for alone, asking in found]
     goals = [
         (
             f"a batch takes at most {MOST_TIME} times as long",
-            spread(ratios),
+            spread(ratios, 3),
             statistics.median(ratios) <= MOST_TIME,
         ),
         *(
@@ -268,7 +259,7 @@ def report(server, rows, rounds, found, singles, connections):
         strict=True,
     ):
         lines.append(
-            f"| {name} | {spread(times)} | {thousands(rows / statistics.median(times))} |"
+            f"| {name} | {spread(times, 3)} | {thousands(rows / statistics.median(times))} |"
         )
     lines += [
         "",

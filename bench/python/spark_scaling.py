@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark
+from figures import thousands
 from pyspark.sql import SparkSession
 
 import hearith as he
@@ -130,11 +131,6 @@ def session(cores: int) -> SparkSession:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark
-
-
-def thousands(value: float) -> str:
-    """A number with its digits in groups."""
-    return f"{value:,.0f}".replace(",", " ")
 
 
 def report(rows: int, times: list[float], small: int, small_times: list[float], pair: float, cores: int) -> str:
