@@ -12,6 +12,7 @@ as many parties at growing sizes until one takes longer than `--longest` (bench/
 
 import argparse
 import asyncio
+import contextlib
 import datetime
 import os
 import platform
@@ -66,7 +67,9 @@ class Wire:
             writer.close()
             return
         there, back = self.ends
-        await asyncio.gather(self.forward(reader, onward[1], there), self.forward(onward[0], writer, back))
+        # A run ends while the last delayed pieces are still on their way; nobody waits for them.
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(self.forward(reader, onward[1], there), self.forward(onward[0], writer, back))
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, by: int) -> None:
         """Forwards one direction, in order, each piece after the delay."""
