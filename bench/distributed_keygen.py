@@ -70,6 +70,8 @@ class Wire:
         # A run ends while the last delayed pieces are still on their way; nobody waits for them.
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(self.forward(reader, onward[1], there), self.forward(onward[0], writer, back))
+        for end in (writer, onward[1]):
+            end.close()
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, by: int) -> None:
         """Forwards one direction, in order, each piece after the delay."""
@@ -81,13 +83,16 @@ class Wire:
                 await asyncio.sleep(max(0, due - time.monotonic()))
                 writer.write(data)
                 await writer.drain()
-            writer.close()
+            # The other direction goes on.
+            writer.write_eof()
 
         async def read() -> None:
-            while data := await reader.read(1 << 16):
-                self.sent[by - 1] += len(data)
-                await pieces.put((time.monotonic() + self.delay, data))
-            await pieces.put(None)
+            try:
+                while data := await reader.read(1 << 16):
+                    self.sent[by - 1] += len(data)
+                    await pieces.put((time.monotonic() + self.delay, data))
+            finally:
+                await pieces.put(None)
 
         await asyncio.gather(read(), write(), return_exceptions=True)
 

@@ -190,9 +190,7 @@ impl Meeting {
     async fn attempt(&self, listener: &TcpListener, progress: &Progress) -> Result<Finished, Lost> {
         let mut links = self.meet(listener).await.map_err(Lost::Meeting)?;
         let outcome = self.run_over(&mut links, progress).await;
-        for link in links.into_iter().flatten() {
-            link.close().await;
-        }
+        close(links).await;
         outcome
     }
 
@@ -403,11 +401,22 @@ impl Link {
         timeout(ROUND, read).await.ok().flatten()
     }
 
-    /// Waits until all is written.
+    /// Waits until all is written, and the other side has closed too. A socket that is closed over
+    /// unread bytes resets its connection, and what was sent last never arrives.
     async fn close(self) {
-        let Link { outgoing, writer, .. } = self;
+        let Link { outgoing, writer, mut incoming } = self;
         drop(outgoing);
-        let _ = timeout(FAREWELL, writer).await;
+        let mut rest = Zeroizing::new([0; 4096]);
+        let unread = async { while matches!(incoming.read(&mut rest[..]).await, Ok(1..)) {} };
+        let _ = timeout(FAREWELL, async { tokio::join!(writer, unread) }).await;
+    }
+}
+
+/// Closes all connections at once: nobody waits for somebody who waits for another.
+async fn close(links: Vec<Option<Link>>) {
+    let closing: Vec<_> = links.into_iter().flatten().map(|link| tokio::spawn(link.close())).collect();
+    for link in closing {
+        let _ = link.await;
     }
 }
 
@@ -519,5 +528,58 @@ impl ClientCertVerifier for Known {
 
     fn requires_raw_public_keys(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hearith_paillier::{Engine, KeyPolicy};
+
+    use super::*;
+
+    fn meeting(me: u32, addresses: Vec<String>) -> Meeting {
+        let seeds = [[1; 32], [2; 32], [3; 32]];
+        let (seed, policy) = (seeds[me as usize - 1], KeyPolicy::AllowInsecure);
+        let parameters = Parameters::new(512, 2, 3, Variant::Standard, policy, Engine::Serial).unwrap();
+        Meeting {
+            parameters,
+            me,
+            identity: Identity::from_seed(&seed),
+            seed: seed.into(),
+            keys: seeds.map(|seed| Identity::from_seed(&seed).public()).to_vec(),
+            listen: ([127, 0, 0, 1], 0).into(),
+            addresses,
+            is_quiet: true,
+        }
+    }
+
+    /// Links between trustees 1 and 2, from either end.
+    async fn pair() -> (Link, Link) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (one, two) = (meeting(1, vec![]), meeting(2, vec![address.clone()]));
+        let (acceptor, connector) =
+            (TlsAcceptor::from(one.server().unwrap()), TlsConnector::from(two.client().unwrap()));
+        let accepting = async { acceptor.accept(listener.accept().await.unwrap().0).await.unwrap() };
+        let reaching = reach(&connector, &address, &two.keys[0], Instant::now() + HANDSHAKE);
+        let (accepted, reached) = tokio::join!(accepting, reaching);
+        (Link::new(accepted.into()), Link::new(reached.unwrap().into()))
+    }
+
+    /// What the sender's socket keeps and the receiver's has no room for is lost if the connection
+    /// is reset: lengths around that of their buffers.
+    #[tokio::test]
+    async fn last_words_arrive_though_nobody_reads_the_answer() {
+        for length in (14..20).map(|power| 1 << power) {
+            let (one, mut two) = pair().await;
+            two.send(vec![2; 1000]);
+            sleep(Duration::from_millis(20)).await;
+            one.send(vec![1; length]);
+            let closing = tokio::spawn(close(vec![Some(one), None]));
+            sleep(Duration::from_millis(50)).await;
+            assert_eq!(two.receive().await.map(|message| message.len()), Some(length));
+            close(vec![Some(two)]).await;
+            closing.await.unwrap();
+        }
     }
 }
