@@ -124,7 +124,7 @@ bench-python: ## measure arrays and single numbers in Python beside python-paill
 	@scripts/setup.sh test
 	scripts/bench_python.sh
 
-bench-everyday: ## what everyday lines of Python give here and in other libraries, write bench/results/everyday.md (minutes)
+bench-everyday: ## what everyday lines of Python give here and in other libraries, and single additions beside phe (minutes)
 	@scripts/setup.sh test
 	scripts/bench_everyday.sh
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs everyday lines in Hearith and in other libraries; writes bench/results/everyday.md. The others get an environment of their own.
+# Runs everyday lines in Hearith and in other libraries, and times additions of single numbers; writes bench/results/everyday.md and
+# single-additions.md. The others get an environment of their own.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/extension.sh
+scripts/extension.sh release
 . scripts/peers.sh
 
 PYTHONPATH=crates/python/python .venv/bin/python bench/python/everyday.py --library hearith --out "$work/hearith.json"
@@ -11,3 +12,4 @@ for library in phe heu tenseal; do
     "$work/bin/python" bench/python/everyday.py --library "$library" --out "$work/$library.json"
 done
 .venv/bin/python bench/python/everyday.py --table "$work"/{hearith,phe,heu,tenseal}.json
+PYTHONPATH=crates/python/python .venv/bin/python bench/python/single_additions.py

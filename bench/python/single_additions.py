@@ -1,25 +1,40 @@
-"""Additions of single encrypted numbers here and in python-paillier, in turns within one run.
+"""Additions of single encrypted numbers here and in python-paillier, in turns within one run;
+writes bench/results/single-additions.md.
 
     PYTHONPATH=crates/python/python .venv/bin/python bench/python/single_additions.py [--rounds 15]
 
-Prints microseconds an addition, as medians over the rounds, and the median of the rounds' ratios. A
-sum of many numbers is asked for in the end, a pair each time: sums are put off until then.
+Each engine of the processor has a process of its own. A sum of many numbers is asked for in the
+end, a pair each time: sums are put off until then. The module has to be built in the profile
+`release` (scripts/extension.sh release).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import platform
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import gmpy2
+import machine
 import phe
+from figures import spread
 
 import hearith as he
 from hearith import _native
 
-NUMBERS = 512
+RESULT = Path(__file__).parents[1] / "results/single-additions.md"
+NUMBERS, BITS = 512, 2048
+ENGINES = ("ifma", "avx2", "serial")
 
 
 def total(numbers: list[Any], bytes_of: Callable[[Any], Any]) -> None:
@@ -32,7 +47,7 @@ def total(numbers: list[Any], bytes_of: Callable[[Any], Any]) -> None:
 
 def pairs(numbers: list[Any], bytes_of: Callable[[Any], Any]) -> None:
     """The sum of every two neighbours."""
-    for one, other in zip(numbers, numbers[1:], strict=False):
+    for one, other in pairwise(numbers):
         bytes_of(one + other)
 
 
@@ -43,24 +58,66 @@ def seconds(work: Callable[[], None]) -> float:
     return time.perf_counter() - start
 
 
-def main() -> None:
-    """Measures and prints."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15, help="how often both are measured")
-    rounds = parser.parse_args().rounds
-    public, _ = he.generate_keypair(2048)
+def measured(rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """Microseconds an addition of each round, here and in phe, with the engine of this process."""
+    public, _ = he.generate_keypair(BITS)
     other = phe.PaillierPublicKey(public.n)
     ours = list(public.encrypt(range(NUMBERS)))
     theirs = [phe.EncryptedNumber(other, one.ciphertexts()[0]) for one in ours]
-    print(f"2048 bits, engine {public.engine}, profile {_native.PROFILE}")
-    for name, work in (("a total", total), ("pairs", pairs)):
-        times: list[tuple[float, float]] = []
+    found: dict[str, list[tuple[float, float]]] = {}
+    for name, work in (("a total of many", total), ("pairs", pairs)):
         for _ in range(rounds):
-            here = seconds(lambda: work(ours, lambda one: one.to_bytes()))
-            times.append((here, seconds(lambda: work(theirs, lambda one: one.ciphertext(be_secure=False)))))
-        here, there = (statistics.median(one[side] for one in times) / NUMBERS * 1e6 for side in (0, 1))
-        ratio = statistics.median(there / here for here, there in times)
-        print(f"{name}: hearith {here:.1f} us, phe {there:.1f} us, {ratio:.2f} times phe's speed")
+            here = seconds(lambda work=work: work(ours, lambda one: one.to_bytes()))
+            there = seconds(lambda work=work: work(theirs, lambda one: one.ciphertext(be_secure=False)))
+            found.setdefault(name, []).append((here / NUMBERS * 1e6, there / NUMBERS * 1e6))
+    return found
+
+
+def rows(engine: str, rounds: int) -> list[str]:
+    """The page's rows of one engine, or none where the processor lacks it."""
+    command = [sys.executable, __file__, "--one", "--rounds", str(rounds)]
+    done = subprocess.run(command, env=os.environ | {"HEARITH_ENGINE": engine}, capture_output=True, text=True)
+    if done.returncode:
+        return [f"| `{engine}` | not measured: {done.stderr.splitlines()[-1]} | | | |"]
+    lines = []
+    for name, times in json.loads(done.stdout).items():
+        here, there = (statistics.median(one[side] for one in times) for side in (0, 1))
+        ratio = spread([there / here for here, there in times])
+        lines.append(f"| `{engine}` | {name} | {here:.1f} | {there:.1f} | {ratio} |")
+    return lines
+
+
+def main() -> None:
+    """Measures and writes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15, help="how often both are measured")
+    parser.add_argument("--one", action="store_true", help="measure with this process's engine, print JSON")
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measured(options.rounds)))
+        return
+    if _native.PROFILE != "release":
+        sys.exit("build the module first: scripts/extension.sh release")
+    lines = [
+        "# Additions of single numbers beside python-paillier",
+        "",
+        "Made by `bench/python/single_additions.py` (`make bench-everyday`).",
+        "",
+        f"- Machine: {machine.model()}, {platform.system()} {platform.machine()}",
+        f"- Versions: hearith {he.__version__}, phe {version('phe')} with gmpy2 {gmpy2.version()}, "
+        f"Python {platform.python_version()}",
+        f"- Date: {time.strftime('%Y-%m-%d')}",
+        f"- Method: keys of {BITS} bits, {NUMBERS} numbers, {options.rounds} rounds, each in turns; medians, and the",
+        "  median of the rounds' ratios with the least and greatest. Times are whole Python lines: of",
+        "  a total one line asks for its bytes, of pairs each line does",
+        "",
+        "| engine | what | hearith, us an addition | phe, us | times phe's speed |",
+        "| --- | --- | ---: | ---: | ---: |",
+    ]
+    for engine in ENGINES:
+        lines += rows(engine, options.rounds)
+    RESULT.write_text("\n".join(lines) + "\n")
+    print(RESULT.read_text())
 
 
 if __name__ == "__main__":
