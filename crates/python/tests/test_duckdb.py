@@ -651,6 +651,31 @@ class TestFiles:
             whole, once = hd.sum_columns(con, public, parts, by="dept"), hd.sum_columns(con, public, files, by="dept")
         assert private.decrypt_columns(whole).equals(private.decrypt_columns(once))
 
+    def test_copies_and_totals_of_their_own_table_are_rejected(self, keys, files, tmp_path):
+        public, private = keys
+        totals, copy = tmp_path / "totals.parquet", tmp_path / "copy.parquet"
+        copy.write_bytes(files[1].read_bytes())
+        with hd.connect() as con:
+            pq.write_table(hd.sum_columns(con, public, files), totals)
+            for inputs in (
+                [files[0], files[0]],
+                [*files, copy],
+                [files[1], files[0].parent / "*.parquet", copy],
+                [totals, files[1]],
+                [files[0], totals],
+            ):
+                with pytest.raises(TableError, match="has rows of table .* twice") as raised:
+                    hd.sum_columns(con, public, inputs)
+                assert raised.value.kind == "repeated"
+                assert str(inputs[-1]) in str(raised.value)
+            twice = hd.sum_columns(con, public, [totals, *files], allow_repeated=True)
+            once = private.decrypt_columns(pq.read_table(totals)).to_pylist()[0]
+            assert private.decrypt_columns(twice).to_pylist() == [{name: 2 * sum for name, sum in once.items()}]
+            # Totals of totals name all tables as well.
+            pq.write_table(twice, copy)
+            with pytest.raises(TableError, match="twice"):
+                public.sum_columns([pq.read_table(copy), pq.read_table(files[1])])
+
     @pytest.mark.parametrize("least", [1, 34, 68, 69, 1000])
     def test_totals_of_few_values_are_withheld(self, keys, files, tmp_path, least):
         public, private = keys
@@ -722,7 +747,7 @@ class TestFiles:
             paths.append(tmp_path / f"{number}.parquet")
             pq.write_table(public.encrypt_columns(plain, columns, max_additions=most), paths[-1])
         with hd.connect() as con:
-            totals = hd.sum_columns(con, public, [*paths, paths[0]], by="g")
+            totals = hd.sum_columns(con, public, [*paths, paths[0]], by="g", allow_repeated=True)
             found = private.decrypt_columns(totals).to_pydict()
             assert found == {"g": [1, 2, 3], "rows": [4, 3, 1], "x": [Decimal("13.025"), Decimal("3.000"), None]}
             assert totals.schema.field("x").metadata[b"hearith.max_additions"] == b"50"
@@ -732,7 +757,7 @@ class TestFiles:
             parts = [tmp_path / f"part{number}.parquet" for number in range(3)]
             for part, path in zip(parts, paths, strict=True):
                 pq.write_table(hd.sum_columns(con, public, path, by="g"), part)
-            again = hd.sum_columns(con, public, [*parts, parts[0]], by="g")
+            again = hd.sum_columns(con, public, [*parts, parts[0]], by="g", allow_repeated=True)
             assert private.decrypt_columns(again).to_pydict() == found
         wide = public.encrypt_columns(pa.table({"g": [1], "x": [1]}), {"x": {"scale": 30, "range": 10**7}})
         pq.write_table(wide, paths[0])

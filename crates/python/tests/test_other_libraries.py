@@ -2,6 +2,7 @@
 they are still what they were.
 """
 
+import pickle
 from decimal import Decimal
 
 import pandas as pd
@@ -98,6 +99,81 @@ def test_rows_taken_by_other_libraries(keys, encrypted):
     assert private.decrypt_columns(several)["salary"].to_pylist() == [3100, 2800, None] * 2
     lab = pl.from_arrow(encrypted).lazy().filter(pl.col("dept") == "shop")
     assert private.decrypt_columns(lab)["salary"].to_pylist() == [2800]
+
+
+def joined_by_pyarrow(left, right):
+    """A full outer join by `dept`, whose types must be the same."""
+    kind = right.schema.field("dept").type
+    return pa.table({**left, "dept": pa.array(left["dept"], kind)}).join(right, "dept", join_type="full outer")
+
+
+OUTER_JOINS = {
+    "pyarrow": joined_by_pyarrow,
+    "pandas": lambda left, right: left.merge(right.to_pandas(), on="dept", how="outer"),
+    "Parquet of pandas": lambda left, right: left.merge(right.to_pandas(), on="dept", how="outer"),
+    "polars": lambda left, right: pl.from_pandas(left).join(pl.from_arrow(right), "dept", "full", coalesce=True),
+    "polars, stacked": lambda left, right: pl.concat([pl.from_pandas(left), pl.from_arrow(right)], how="diagonal"),
+}
+
+
+@pytest.mark.parametrize("way", OUTER_JOINS)
+def test_outer_joins_count_nothing_where_there_is_nothing(keys, encrypted, tmp_path, way):
+    """Joins leave nulls in columns that count, in pandas as floats."""
+    public, private = keys
+    joined = OUTER_JOINS[way](pd.DataFrame({"dept": ["shop", "yard"], "head": ["Bo", "Cy"]}), encrypted)
+    if way.startswith("Parquet"):
+        joined.to_parquet(tmp_path / "joined.parquet")
+        joined = pd.read_parquet(tmp_path / "joined.parquet")
+    totals = private.decrypt_columns(public.sum_columns(joined, by="dept")).to_pydict()
+    assert dict(zip(totals["dept"], totals["salary"], strict=True)) == {**TOTALS, "yard": None}
+    assert sum(number or 0 for number in private.decrypt_columns(joined)["salary"].to_pylist()) == 5900
+    # Totals count additions and values.
+    heads = pd.DataFrame({"dept": ["yard", "lab"], "head": ["Cy", "Di"]})
+    sums = OUTER_JOINS[way](heads, public.sum_columns(encrypted, by="dept").drop_columns("rows"))
+    again = private.decrypt_columns(public.sum_columns(sums)).to_pylist()
+    assert again[0]["salary"] == 5900
+    few = private.decrypt_columns(public.sum_columns(sums, by="dept", min_rows=1)).to_pydict()
+    assert dict(zip(few["dept"], few["salary"], strict=True)) == {**TOTALS, "yard": None}
+
+
+def test_counts_that_are_none_stay_errors(keys, encrypted):
+    public, place = keys[0], encrypted.schema.get_field_index("salary.additions")
+    for wrong, said in [
+        (pa.array([None, 1, 0], pa.uint64()), "row 0, column salary.additions: must not be null"),
+        (pa.array([1.5, 1, 0]), "is not UInt64"),
+        (pa.array([-1, 1, 0]), "is not UInt64"),
+        (pa.array(["1", "x", "0"]), "is not UInt64"),
+        (pa.array([1, 1, 1], pa.uint64()), "row 2, column salary: null, yet its companion counts additions"),
+    ]:
+        with pytest.raises(TableError, match=said):
+            public.sum_columns(encrypted.set_column(place, "salary.additions", wrong))
+
+
+def test_columns_of_other_scales_and_keys_are_no_column_together(keys, other_keys, encrypted, tmp_path):
+    """pyarrow joins columns of equal types: other descriptions are other types."""
+    others = [
+        keys[0].encrypt_columns(FRAME, {"salary": {"scale": 2}}),
+        keys[0].encrypt_columns(FRAME, {"salary": {"range": 9999}}),
+        other_keys[0].encrypt_column(FRAME, "salary"),
+    ]
+    kind = encrypted.schema.field("salary").type
+    assert kind == pickle.loads(pickle.dumps(kind))
+    assert hash(kind) == hash(pickle.loads(pickle.dumps(kind)))
+    for other in others:
+        assert kind != other.schema.field("salary").type
+        for options in ("none", "default", "permissive"):
+            with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError)):
+                pa.concat_tables([encrypted, other], promote_options=options)
+        with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError)):
+            pa.Table.from_batches([*encrypted.to_batches(), *other.to_batches()])
+        with pytest.raises(pa.ArrowInvalid):
+            pa.concat_arrays([encrypted["salary"].chunk(0), other["salary"].chunk(0)])
+        for name, table in [("a", encrypted), ("b", other)]:
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+        with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError)):
+            pq.read_table(tmp_path)
+    same = pa.concat_tables([encrypted, keys[0].encrypt_column(FRAME, "salary")])
+    assert keys[1].decrypt_columns(keys[0].sum_columns(same))["salary"].to_pylist() == [11800]
 
 
 LIBRARIES = {

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hearith import _descriptions
 from hearith._computing import ComputingKey
@@ -139,6 +140,21 @@ class EncryptedType(pa.ExtensionType):  # type: ignore[misc]
             raise TableError(text, kind="metadata")
         return cls(description, storage_type)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether columns of both types may be one column: pyarrow compares names and storage alone
+        and would join integers of different scales, or under different keys.
+        """
+        if not isinstance(other, EncryptedType):
+            return False
+        return bool(self.description == other.description and self.storage_type == other.storage_type)
+
+    def __ne__(self, other: object) -> bool:
+        # pyarrow's own types answer this one too.
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.description, str(self.storage_type)))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return EncryptedType, (self.description, self.storage_type)
 
@@ -217,7 +233,8 @@ def extended(table: pa.Table) -> pa.Table:
     """The table with its encrypted columns as the extension type and with their descriptions, where
     it has lost some of that: files that the command line wrote have plain binary described by its
     field's metadata, other libraries keep the type and neither the metadata nor the width. The
-    descriptions have the names that the columns have now.
+    descriptions have the names that the columns have now. Outer joins leave columns that count with
+    nulls, in pandas as floats: where nothing is encrypted they count nothing.
     """
     for index, field in enumerate(table.schema):
         if needs_extending(field):
@@ -226,12 +243,36 @@ def extended(table: pa.Table) -> pa.Table:
             chunks = [_of_type(kind, chunk) for chunk in table.column(index).chunks]
             described = pa.field(field.name, kind, field.nullable, _with_entries(field, kind.description.entries()))
             table = table.set_column(index, described, pa.chunked_array(chunks, type=kind))
-    return _named(table)
+    return _named(_counting(table))
 
 
 def extended_schema(schema: pa.Schema) -> pa.Schema:
     """The schema that `extended` gives a table of this one."""
     return extended(schema.empty_table()).schema
+
+
+def _counting(table: pa.Table) -> pa.Table:
+    """The table with the counts of its encrypted columns as integers again, and 0 where an outer
+    join has put nulls into both. What is no count stays as it is, for the kernel to reject.
+    """
+    for field in table.schema:
+        if not isinstance(field.type, EncryptedType):
+            continue
+        described = _descriptions.counts(_descriptions.entries(field))
+        by_name = [field.name + ending for ending in (_descriptions.COUNTING, _descriptions.COUNTING_VALUES)]
+        for name in {*described, *by_name} & set(table.column_names):
+            index = table.schema.get_field_index(name)
+            counted, column = table.schema.field(index), table.column(index)
+            if index < 0 or (counted.type == pa.uint64() and not column.null_count):
+                continue
+            try:
+                counts = column.cast(pa.uint64())
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+            counts = pc.if_else(table.column(field.name).is_null(), counts.fill_null(0), counts)
+            nullable = counts.null_count > 0
+            table = table.set_column(index, pa.field(name, pa.uint64(), nullable, counted.metadata), counts)
+    return table
 
 
 def _named(table: pa.Table) -> pa.Table:

@@ -115,6 +115,7 @@ def sum_columns(
     by: str | Sequence[str] = (),
     min_rows: int = 0,
     rerandomise: bool = False,
+    allow_repeated: bool = False,
 ) -> pa.Table:
     """The totals of all encrypted columns of Parquet files by groups, still encrypted:
     `PublicKey.sum_columns`, on DuckDB's threads.
@@ -129,12 +130,15 @@ def sum_columns(
         by: the columns that make groups.
         min_rows: groups of fewer rows are left out, and a total of fewer values is null.
         rerandomise: whether the totals are ciphertexts that nobody can link to the rows.
+        allow_repeated: whether files may have rows in common, such as copies, or totals and their
+            own table. Files of a query of DuckDB's have no id and are not recognised.
 
     Raises:
         KeyMismatchError: a file is encrypted under another key.
         TableError: a pattern finds no file, no column is encrypted, files differ in their columns,
             a group column is missing, scales and ranges of all files together leave no room for
-            additions, or a total has more additions than there is headroom for.
+            additions, a total has more additions than there is headroom for, or a file has rows of
+            an earlier one and `allow_repeated` is false.
     """
     paths = _found(con, [fspath(file) for file in ([files] if isinstance(files, str | PathLike) else files)])
     groups = [by] if isinstance(by, str) else list(by)
@@ -143,14 +147,14 @@ def sum_columns(
     shapes = _shapes(paths, public, groups)
     # What is wrong with key, descriptions and groups is found here, before anything is read.
     schemas = [_counted(schema, groups) for schema, _ in shapes]
-    Totals(public, schemas[0], groups, others=schemas[1:])
+    tables = _tables(Totals(public, schemas[0], groups, others=schemas[1:]), paths, allow_repeated)
     load_key(con, public)
     added = [_added(con, public, schema, groups, alike) for schema, (_, alike) in zip(schemas, shapes, strict=True)]
     # One row a group and shape: the kernel checks headroom, and orders them as the command line
     # does.
     totals = Totals(public, added[0].schema, groups, others=[one.schema for one in added[1:]])
     for one in added:
-        totals.begin(one.schema, allow_repeated=True)
+        totals.begin(_naming(one.schema, tables), allow_repeated=True)
         totals.update(one)
     return totals.finish(min_rows=min_rows, rerandomise=rerandomise)
 
@@ -167,6 +171,30 @@ def _added(
     counted = pa.field(_descriptions.ROWS, pa.uint64(), nullable=False, metadata=role)
     place = result.schema.get_field_index(_descriptions.ROWS)
     return result.set_column(place, counted, result.column(place).cast(pa.uint64()))
+
+
+def _tables(totals: Totals, paths: list[str], allow_repeated: bool) -> dict[bytes, bytes]:
+    """The entry of totals of these files that names the tables in them.
+
+    Raises:
+        TableError: a file has rows of one before it, and `allow_repeated` is false.
+    """
+    for path in paths:
+        try:
+            totals.begin(pq.read_schema(path), allow_repeated=allow_repeated)
+        except TableError as error:
+            raise TableError(f"{path}: {error}", kind=error.kind) from error
+    (rows,) = (field for field in totals.finish().schema if _descriptions.counts_rows(field))
+    return {name: text for name, text in rows.metadata.items() if name == _descriptions.TABLES.encode()}
+
+
+def _naming(schema: pa.Schema, tables: dict[bytes, bytes]) -> pa.Schema:
+    """The schema of totals that names the tables in them."""
+    named = [
+        field.with_metadata({**field.metadata, **tables}) if _descriptions.counts_rows(field) else field
+        for field in schema
+    ]
+    return pa.schema(named)
 
 
 def describe(table: pa.Table, like: pa.Schema | File) -> pa.Table:
@@ -232,7 +260,7 @@ def _literal(path: str) -> str:
 
 def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tuple[pa.Schema, list[str]]]:
     """The files by the descriptions of their encrypted columns, each with the schema of the first
-    of them. They may differ in scale, range and number of additions.
+    of them. They may differ in scale, range and number of additions, and be tables or totals.
 
     Raises:
         KeyMismatchError, TableError: those of a file do not add up with those of the first.
@@ -240,7 +268,8 @@ def _shapes(paths: list[str], public: PublicKey, groups: list[str]) -> list[tupl
     schemas = [pq.read_schema(path) for path in paths]
     alike: dict[str, list[int]] = {}
     for place, schema in enumerate(schemas):
-        alike.setdefault(json.dumps(_adding_up(schema), sort_keys=True), []).append(place)
+        counted = [field.name for field in schema if _descriptions.counts_rows(field)]
+        alike.setdefault(json.dumps([_adding_up(schema), counted], sort_keys=True), []).append(place)
     firsts = [places[0] for places in alike.values()]
     for first in firsts[1:]:
         try:
