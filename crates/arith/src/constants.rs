@@ -30,6 +30,9 @@ pub(crate) struct Constants {
     /// until they are made. Unlike a cell for it, no number has no bytes that are not its own.
     #[zeroize(skip)]
     reciprocals: [Mutex<Secret>; 2],
+    /// [`Constants::powers`] of numbers and of pairs, which wipe themselves.
+    #[zeroize(skip)]
+    powers: [Mutex<Arc<Vec<Secret>>>; 2],
 }
 
 impl Constants {
@@ -73,6 +76,7 @@ impl Constants {
             r2: power,
             shift,
             reciprocals: Default::default(),
+            powers: Default::default(),
         }))
     }
 
@@ -95,6 +99,19 @@ impl Constants {
             *reciprocal = quotient;
         }
         reciprocal
+    }
+
+    /// The powers `R, R^2, ...` of numbers of so many parts, kept for the next time. If there are
+    /// fewer than `most`, `more` makes them out of those that there are.
+    pub(crate) fn powers(&self, parts: usize, most: usize, more: impl FnOnce(&mut Vec<Secret>)) -> Arc<Vec<Secret>> {
+        // Whoever panicked while they were made left what there was before.
+        let mut powers = self.powers[parts - 1].lock().unwrap_or_else(PoisonError::into_inner);
+        if powers.len() < most {
+            let mut longer = powers.to_vec();
+            more(&mut longer);
+            *powers = Arc::new(longer);
+        }
+        powers.clone()
     }
 
     /// 64-bit limbs of the modulus.

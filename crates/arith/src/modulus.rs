@@ -9,7 +9,7 @@ use crate::kernel::{Kernel, Space};
 use crate::ladder::ladder;
 use crate::natural::{add_assign, mask, reduce_once, sub_assign};
 use crate::pow::{self, pow, pow_by};
-use crate::product::{chains_of, products};
+use crate::product::products_of_groups;
 use crate::ring::{Plain, Plains};
 use crate::single;
 use crate::{ArithError, Batch, Engine, Exponents};
@@ -137,7 +137,7 @@ impl Modulus {
     /// If a group lists a row that is not there, or the residues have not the width of the modulus.
     pub fn products<G: AsRef<[u32]> + Sync>(&self, residues: &Batch, groups: &[G]) -> Batch {
         assert_eq!(residues.limbs(), self.limbs(), "residues of the modulus' width");
-        with_kernel_for!(&self.0, chains_of(groups), K => products::<Plain<K>>(&self.0, residues, groups))
+        products_of_groups(&self.0, residues, groups)
     }
 
     /// The product of the powers `base^exponent` of all rows, exponents below `2^bits`; 1 if there

@@ -1,33 +1,49 @@
 //! Products of many residues, in groups: what a sum of ciphertexts is.
 
 use crate::Batch;
+use crate::backend::with_kernel_for;
 use crate::constants::{Constants, Pair};
 use crate::groups::{Moduli, for_groups, for_long_groups, rows_of};
 use crate::kernel::{Kernel, Lanes, Space};
-use crate::natural::resized;
-use crate::ring::{Ring, Word, Workspace};
+use crate::natural::{Secret, resized};
+use crate::ring::{Plain, Ring, Word, Workspace};
 use std::iter::repeat_n;
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Longest chain of factors that one lane multiplies up.
 const LONGEST: usize = 64;
-/// Shortest chain worth a lane of its own.
-const SHORTEST: usize = 16;
+/// Chains of so many factors fill as many lanes as it takes for a kernel of many to be the sooner.
+const FULL: usize = 16;
 
 /// For each group the product of the rows of `factors` that it lists; every row is a canonical
-/// number or pair.
+/// number.
 ///
 /// Groups are cut into chains, one a lane, longest first so that neighbouring lanes end together;
-/// the chains' products are the factors of the next pass. A chain of `t` factors loses `R^(t-1)`,
-/// given back at its end; shorter chains beside it are filled up with the number 1, so that all
-/// lanes lose the same.
+/// the chains' products are the factors of the next pass, which may have another kernel: it has
+/// fewer chains. A chain of `t` factors loses `R^(t-1)`, given back at its end; shorter chains
+/// beside it are filled up with the number 1, so that all lanes lose the same.
+pub(crate) fn products_of_groups(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
+    let mut partial = with_kernel_for!(constants, chains_of(groups), K => {
+        pass::<Plain<K>>(Form::Plain, constants, factors, groups)
+    });
+    while !partial.is_whole() {
+        let Partial { rows, groups } = partial;
+        partial = with_kernel_for!(constants, chains_of(&groups), K => {
+            pass::<Plain<K>>(Form::Plain, constants, &rows, &groups)
+        });
+    }
+    partial.into_products(&resized(&[1], constants.limbs()))
+}
+
+/// The same in a ring of one's own choice, of canonical numbers or pairs.
 pub(crate) fn products<R: Ring>(constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Batch {
     products_in::<R>(Form::Plain, constants, factors, groups)
 }
 
 /// How many lanes the chains of so short groups fill.
-pub(crate) fn chains_of(groups: &[impl AsRef<[u32]>]) -> usize {
-    groups.iter().map(|group| group.as_ref().len().div_ceil(SHORTEST)).sum()
+fn chains_of(groups: &[impl AsRef<[u32]>]) -> usize {
+    groups.iter().map(|group| group.as_ref().len().div_ceil(FULL)).sum()
 }
 
 /// What numbers stand for.
@@ -46,32 +62,62 @@ pub(crate) fn products_in<R: Ring>(
     factors: &Batch,
     groups: &[impl AsRef<[u32]> + Sync],
 ) -> Batch {
-    let limbs = R::PARTS * constants.limbs();
+    let mut partial = pass::<R>(form, constants, factors, groups);
+    while !partial.is_whole() {
+        let Partial { rows, groups } = partial;
+        partial = pass::<R>(form, constants, &rows, &groups);
+    }
+    partial.into_products(&one_of::<R>(form, constants))
+}
+
+/// The products of the chains of each group.
+struct Partial {
+    rows: Batch,
+    groups: Vec<Vec<u32>>,
+}
+
+impl Partial {
+    /// Whether no group has more than one row.
+    fn is_whole(&self) -> bool {
+        self.groups.iter().all(|group| group.len() <= 1)
+    }
+
+    /// The rows in the groups' order; a group without any is `one`.
+    fn into_products(self, one: &[u64]) -> Batch {
+        let row = |group: &Vec<u32>| group.first().map_or(one, |&row| self.rows.row(row as usize));
+        Batch::from_rows(one.len(), self.groups.iter().map(row))
+    }
+}
+
+/// The number 1 in a form.
+fn one_of<R: Ring>(form: Form, constants: &Constants) -> Secret {
+    match form {
+        Form::Plain => resized(&[1], R::PARTS * constants.limbs()),
+        Form::Montgomery => row_of::<R>(&constants.one),
+    }
+}
+
+/// Cuts groups into chains and multiplies each up.
+fn pass<R: Ring>(form: Form, constants: &Constants, factors: &Batch, groups: &[impl AsRef<[u32]> + Sync]) -> Partial {
     let rows: usize = groups.iter().map(|group| group.as_ref().len()).sum();
     let workers = R::Kernel::LANES * rayon::current_num_threads();
-    let longest = (rows / workers).clamp(SHORTEST, LONGEST);
-    let (mut chains, mut ends) = (Vec::new(), Vec::with_capacity(groups.len()));
-    for group in groups {
-        chains.extend(group.as_ref().chunks(longest));
-        ends.push(chains.len());
-    }
+    // A chain's end costs about two products, so chains are not shorter than a kernel has lanes.
+    let longest = rows.div_ceil(workers).clamp(R::Kernel::LANES.max(2), LONGEST);
+    let chains: Vec<&[u32]> = groups.iter().flat_map(|group| group.as_ref().chunks(longest)).collect();
     let mut order: Vec<usize> = (0..chains.len()).collect();
     order.sort_by_key(|&chain| std::cmp::Reverse(chains[chain].len()));
-    let one = match form {
-        Form::Plain => resized(&[1], limbs),
-        Form::Montgomery => row_of::<R>(&constants.one),
-    };
     let sorted: Vec<&[u32]> = order.iter().map(|&chain| chains[chain]).collect();
-    let partial = chain_products::<R>(form, constants, factors, &sorted, &one);
+    let rows = chain_products::<R>(form, constants, factors, &sorted, &one_of::<R>(form, constants));
 
-    let mut rows_of_chains = vec![0; chains.len()];
-    order.iter().enumerate().for_each(|(row, &chain)| rows_of_chains[chain] = row as u32);
-    let begins = std::iter::once(0).chain(ends.iter().copied());
-    let lists: Vec<&[u32]> = begins.zip(&ends).map(|(begin, &end)| &rows_of_chains[begin..end]).collect();
-    if lists.iter().any(|list| list.len() > 1) {
-        return products_in::<R>(form, constants, &partial, &lists);
-    }
-    Batch::from_rows(limbs, lists.iter().map(|list| list.first().map_or(&one[..], |&row| partial.row(row as usize))))
+    let mut row_of_chain = vec![0; chains.len()];
+    order.iter().enumerate().for_each(|(row, &chain)| row_of_chain[chain] = row as u32);
+    let mut left = &row_of_chain[..];
+    let groups = groups.iter().map(|group| {
+        let (own, others) = left.split_at(group.as_ref().len().div_ceil(longest));
+        left = others;
+        own.to_vec()
+    });
+    Partial { rows, groups: groups.collect() }
 }
 
 /// The product of each chain; shorter ones are filled up with `one`.
@@ -87,7 +133,7 @@ fn chain_products<R: Ring>(
     let moduli = Moduli::Shared(constants);
     let powers = match form {
         Form::Plain => powers::<R>(constants, chains.first().map_or(0, |chain| chain.len())),
-        Form::Montgomery => Vec::new(),
+        Form::Montgomery => Arc::default(),
     };
     for_long_groups::<R>(moduli, &mut out, |m, work, range, rows| {
         let width = R::width(m);
@@ -142,11 +188,16 @@ pub(crate) fn load_parts<'a, R: Ring>(
 
 /// The powers `R, R^2, ...`, at least `most` of them, which give back what Montgomery products
 /// lost: `t - 1` of them and the one that gives back lose `R^t`.
-///
+fn powers<R: Ring>(constants: &Constants, most: usize) -> Arc<Vec<Secret>> {
+    constants.powers(R::PARTS, most, |powers| more_powers::<R>(constants, powers, most))
+}
+
 /// Of `s` powers, the Montgomery products with the last one are `s - 1` more, side by side in
 /// lanes.
-fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Zeroizing<Vec<u64>>> {
-    let mut powers = vec![row_of::<R>(&constants.one), row_of::<R>(&constants.r2)];
+fn more_powers<R: Ring>(constants: &Constants, powers: &mut Vec<Secret>, most: usize) {
+    if powers.is_empty() {
+        powers.extend([row_of::<R>(&constants.one), row_of::<R>(&constants.r2)]);
+    }
     let m = Lanes::<R::Kernel>::new(&[constants]);
     let mut work = Workspace::<R>::new(m.k);
     let (mut a, mut b) = (Space::<R::Kernel>::new(R::width(&m)), Space::<R::Kernel>::new(R::width(&m)));
@@ -161,11 +212,10 @@ fn powers<R: Ring>(constants: &Constants, most: usize) -> Vec<Zeroizing<Vec<u64>
             powers.append(&mut next);
         }
     }
-    powers
 }
 
 /// A constant as a row.
-fn row_of<R: Ring>((low, high): &Pair) -> Zeroizing<Vec<u64>> {
+fn row_of<R: Ring>((low, high): &Pair) -> Secret {
     Zeroizing::new([&low[..], &high[..]][..R::PARTS].concat())
 }
 

@@ -308,6 +308,22 @@ fn products_of_groups() {
     });
 }
 
+/// Lengths at which kernels and passes change, in no order: what is kept from one product serves
+/// the next.
+#[test]
+fn products_of_one_group_of_any_length() {
+    for_all(&[130, 1024], |engine, m, random| {
+        let modulus = Modulus::new(engine, &limbs(m)).unwrap();
+        let numbers: Vec<Integer> = (0..600).map(|_| m.random_below_ref(random).into()).collect();
+        let factors = batch(&numbers, modulus.limbs());
+        for length in [5, 64, 3, 65, 16, 17, 129, 1, 33, 600, 2, 127, 128, 9, 257, 31] {
+            let group: Vec<u32> = (0..length).collect();
+            let expected = group.iter().fold(Integer::from(1), |acc, &row| acc * &numbers[row as usize] % m);
+            assert_eq!(integers(&modulus.products(&factors, &[group])), [expected], "{engine} {m} {length}");
+        }
+    });
+}
+
 #[test]
 fn products_of_powers() {
     for_all(&[64, 300, 1024], |engine, m, random| {
