@@ -30,6 +30,9 @@ const TERMS: u32 = 16;
 pub enum Randomisers<'a> {
     /// `rho^n`.
     Units(&'a Batch),
+    /// The same where `n` is secret: a prime of the key's owner, modulo whose square the results
+    /// are.
+    Residues(&'a Batch),
     /// Powers of this number, with exponents of so many bits.
     Comb(&'a [u64], &'a Batch, u32),
 }
@@ -63,6 +66,10 @@ pub fn check(
     let factors = hearith_arith::random::bits(results.len(), 1, FACTOR_BITS).map_err(random)?;
     let random = match randomisers {
         Randomisers::Units(units) => squared.pow(&product(&square, squared, units, &factors), Exponents::Public(n)),
+        Randomisers::Residues(residues) => {
+            let exponent = Exponents::Shared(n, natural::bit_length(n));
+            squared.pow(&product(&square, squared, residues, &factors), exponent)
+        }
         Randomisers::Comb(base, exponents, bits) => {
             let (sum, bits) = (combination(exponents, &factors), bits + 2 * FACTOR_BITS);
             squared.pow(&Batch::repeat(base, 1), Exponents::Shared(&sum, bits))
@@ -88,7 +95,8 @@ fn product(square: &Square, squared: &Modulus, rows: &Batch, factors: &Batch) ->
     let numbers: Vec<u32> = (0..).take(rows.len()).collect();
     let groups: Vec<&[u32]> = numbers.chunks(TERMS as usize).collect();
     let parts = square.join(&square.multi_pow(&rows.resize(squared.limbs()), factors, FACTOR_BITS, &groups));
-    squared.products(&parts, &[&numbers[..parts.len()]])
+    // A square may be a limb shorter than two of its root.
+    squared.products(&parts.resize(squared.limbs()), &[&numbers[..parts.len()]])
 }
 
 /// The sum of all rows times their factors.

@@ -43,6 +43,18 @@ pub trait Kind: fmt::Debug + Sync {
     /// Whether there are such devices now, and which.
     fn state(&self) -> State;
 
+    /// Some of the devices, by what stands behind the colon of a name such as `cuda:1`; none if
+    /// they have no such names.
+    fn part(&self, _which: &str) -> Option<&'static dyn Kind> {
+        None
+    }
+
+    /// The devices for the batches that are large enough, with the CPU for all others; none if they
+    /// are to be named.
+    fn automatic(&self) -> Option<&'static dyn Kind> {
+        None
+    }
+
     /// The capability of decrypting.
     fn decrypts(&self) -> Option<&dyn Decrypts> {
         None
@@ -115,6 +127,14 @@ pub trait Computes {
     /// # Errors
     /// [`ErrorKind::KeySize`](crate::ErrorKind::KeySize), or the device cannot be reached or fails.
     fn load_public(&self, key: &PublicKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, Error>;
+
+    /// The same for the key's owner: a device may encrypt through the primes.
+    ///
+    /// # Errors
+    /// As [`Computes::load_public`].
+    fn load_owner(&self, key: &PrivateKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, Error> {
+        self.load_public(key.public(), trust)
+    }
 }
 
 /// The capability of encrypting over the integers.

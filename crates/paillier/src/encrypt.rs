@@ -164,9 +164,21 @@ impl PrivateKey {
         if self.public().variant() != Variant::Standard {
             return self.public().randomisers(len);
         }
-        let (p, q) = (self.factors().square_p.root(), self.factors().square_q.root());
-        let numbers = self.residue_powers(&residues(p, len)?, &residues(q, len)?)?;
+        let [x, y] = self.residues(len)?;
+        let numbers = self.residue_powers(&x, &y)?;
         Ok(Randomisers::new(self.public().id(), self.public().square().split(&numbers)))
+    }
+
+    /// `len` random numbers in `[1, p)` and as many in `[1, q)`, `p < q` as in
+    /// [`PrivateKey::primes`]: the powers of the former by `p` modulo `p^2` and of the latter by
+    /// `q` modulo `q^2` make the randomisers of a standard key's owner. They are as secret as
+    /// those.
+    ///
+    /// # Errors
+    /// If the random generator fails.
+    pub fn residues(&self, len: usize) -> Result<[Batch; 2], Error> {
+        let (p, q) = (self.factors().square_p.root(), self.factors().square_q.root());
+        Ok([residues(p, len)?, residues(q, len)?])
     }
 
     /// Other ciphertexts of the same plaintexts, as [`PublicKey::rerandomise`], with randomisers of
@@ -182,7 +194,18 @@ impl PrivateKey {
     fn residue_powers(&self, x: &Batch, y: &Batch) -> Result<Batch, Error> {
         let factors = self.factors();
         let (at_p, at_q) = factors.powers(x, y, (&factors.p, &factors.q), factors.bits);
-        let (at_p, at_q) = (factors.square_p.join(&at_p), factors.square_q.join(&at_q));
+        self.combine(&at_p, &at_q)
+    }
+
+    /// The numbers modulo `n^2` that are these modulo `p^2` and `q^2`, row by row in parts modulo
+    /// `p` and modulo `q`: randomisers, where whoever computes the powers that
+    /// [`PrivateKey::residues`] names does so elsewhere.
+    ///
+    /// # Errors
+    /// None for a key that was accepted.
+    pub fn combine(&self, at_p: &Pairs, at_q: &Pairs) -> Result<Batch, Error> {
+        let factors = self.factors();
+        let (at_p, at_q) = (factors.square_p.join(at_p), factors.square_q.join(at_q));
         Ok(self.owner().chinese(self.public(), factors)?.combine(&at_p, &at_q))
     }
 }

@@ -4,7 +4,10 @@
 use std::error::Error as Cause;
 use std::fmt;
 
-use crate::{Ciphertexts, Error, Plaintexts, PrivateKey, PublicKey};
+use zeroize::Zeroizing;
+
+use crate::homomorphic::row_numbers;
+use crate::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
 
 /// What decrypts batches: the private key itself, or an accelerator that it was loaded into.
 pub trait Decrypt: fmt::Debug + Sync {
@@ -75,6 +78,28 @@ pub trait Compute: fmt::Debug + Send + Sync {
     /// # Errors
     /// As there, and whatever befalls a service.
     fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError>;
+
+    /// As [`PublicKey::dot_deterministic`]: [`Compute::multiply`] and [`Compute::sum_groups`].
+    ///
+    /// # Errors
+    /// As there, and whatever befalls a service.
+    fn dot(
+        &self,
+        ciphertexts: &Ciphertexts,
+        weights: &[i128],
+        terms: usize,
+        bits: u32,
+    ) -> Result<Ciphertexts, ComputeError> {
+        let rows = ciphertexts.len();
+        if terms == 0 || !rows.is_multiple_of(terms) {
+            return Err(Error::from(ErrorKind::Terms { terms, rows }).into());
+        }
+        // One vector of weights stands for all sums.
+        let times = if weights.len() == terms { rows / terms } else { 1 };
+        let weights = Zeroizing::new(weights.repeat(times));
+        let groups: Vec<Vec<u32>> = row_numbers(rows)?.chunks(terms).map(<[u32]>::to_vec).collect();
+        self.sum_groups(&self.multiply(ciphertexts, &weights, bits)?, &groups)
+    }
 }
 
 /// Why an operation of [`Compute`] failed.
@@ -111,5 +136,15 @@ impl Compute for PublicKey {
 
     fn sum_groups(&self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, ComputeError> {
         Ok(self.sum_groups(ciphertexts, groups)?)
+    }
+
+    fn dot(
+        &self,
+        ciphertexts: &Ciphertexts,
+        weights: &[i128],
+        terms: usize,
+        bits: u32,
+    ) -> Result<Ciphertexts, ComputeError> {
+        Ok(self.dot_deterministic(ciphertexts, weights, terms, bits)?)
     }
 }

@@ -6,3 +6,5 @@ mod euclid;
 mod inverse;
 mod multiply;
 mod sum;
+
+pub(crate) use multiply::row_numbers;

@@ -217,7 +217,7 @@ impl PublicKey {
 }
 
 /// All row numbers of a batch.
-pub(super) fn row_numbers(rows: usize) -> Result<Vec<u32>, Error> {
+pub(crate) fn row_numbers(rows: usize) -> Result<Vec<u32>, Error> {
     let numbers: Vec<u32> = (0..=u32::MAX).take(rows).collect();
     check_lengths(rows, numbers.len())?;
     Ok(numbers)
