@@ -5,24 +5,32 @@
 //   2  sm_89, 32-bit multipliers                  3  sm_75, too old
 //   4  sm_90, one bit of every result is wrong    5  sm_90, every launch fails
 //   6  sm_90, the second parts of powers alone are wrong, in the last row
-//   7  as 0, for the test of what is left in memory
+//   7, 8  as 0, for tests of what is left in memory, and of what is taken
+//
+// What is started in a stream happens when somebody waits for it, and no earlier: whoever forgets
+// to wait, or writes where a copy still has to read, gets something wrong.
 //
 // With HEARITH_OLD it is a driver of CUDA 12.4 with one card.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <unistd.h>
+#include <vector>
 #include "job.h"
 
 namespace {
-enum { SUCCESS = 0, INVALID = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, LAUNCH_FAILED = 719 };
+enum { SUCCESS = 0, INVALID = 1, OUT_OF_MEMORY = 2, NOT_INITIALISED = 3, NOT_FOUND = 500, LAUNCH_FAILED = 719 };
 struct Card { const char *name; int major, minor; };
 const Card CARDS[] = {
     {"Emulated exact", 9, 0}, {"Emulated fused", 9, 0},  {"Emulated narrow", 8, 9}, {"Emulated old", 7, 5},
     {"Emulated faulty", 9, 0}, {"Emulated broken", 9, 0}, {"Emulated treacherous", 9, 0},
-    {"Emulated clean", 9, 0},
+    {"Emulated clean", 9, 0}, {"Emulated frugal", 9, 0},
 };
 #ifdef HEARITH_OLD
 constexpr int COUNT = 1;
@@ -35,6 +43,78 @@ thread_local int current = -1;
 std::mutex lock;
 struct Block { size_t bytes; int card; };
 std::map<uint64_t, Block> blocks;  // memory that is taken, by address
+std::map<uint64_t, Block> pins;    // pinned memory
+
+// What is started and has not happened yet, by stream, and how many operations each stream has done.
+struct Work { std::function<void()> run; bool computes; };
+struct Stream {
+  int card;
+  std::deque<Work> waiting;
+  uint64_t started, done;
+  std::mutex running;  // whoever does its work, in order
+};
+typedef std::shared_ptr<Stream> Held;
+struct Event { Held stream; uint64_t at; };
+std::map<void *, Held> streams;
+
+// For tests: bytes that were taken at most, pinned ones included, and copies to a card that were
+// started while a kernel had yet to run, or the other way round.
+struct Counts { size_t taken, most, overlaps; } counts[16];
+
+void take(int card, size_t bytes) {
+  Counts &c = counts[card];
+  c.taken += bytes;
+  if (c.taken > c.most) c.most = c.taken;
+}
+
+// Does what a stream has to do up to its operation `until`.
+void happen(const Held &stream, uint64_t until) {
+  std::lock_guard<std::mutex> running(stream->running);
+  for (;;) {
+    Work work;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      if (stream->done >= until) return;
+      work = stream->waiting.front();
+    }
+    work.run();
+    std::lock_guard<std::mutex> guard(lock);
+    stream->waiting.pop_front();
+    stream->done++;
+  }
+}
+
+// All that was started on a card.
+void happen_all(int card) {
+  std::vector<std::pair<Held, uint64_t>> all;
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    for (const auto &one : streams) {
+      if (one.second->card == card) all.push_back({one.second, one.second->started});
+    }
+  }
+  for (const auto &one : all) happen(one.first, one.second);
+}
+
+Held found(void *stream) {
+  std::lock_guard<std::mutex> guard(lock);
+  return streams.at(stream);
+}
+
+void start(void *into, bool computes, std::function<void()> run) {
+  std::lock_guard<std::mutex> guard(lock);
+  const Held stream = streams.at(into);
+  for (const auto &one : streams) {
+    if (one.second->card != stream->card || one.second == stream) continue;
+    for (const Work &work : one.second->waiting) {
+      if (work.computes != computes) { counts[stream->card].overlaps++; break; }
+    }
+  }
+  stream->waiting.push_back({run, computes});
+  stream->started++;
+}
+
+pid_t initialised = 0;
 
 Function parse(const std::string &name) {
   static const std::map<std::string, int> OPERATIONS = {
@@ -76,10 +156,29 @@ size_t hearith_emulated_written(int card) {
   for (const auto &block : blocks) {
     if (block.second.card == card) count += written(block.first, block.second.bytes);
   }
+  for (const auto &pin : pins) {
+    if (pin.second.card == card) count += written(pin.first, pin.second.bytes);
+  }
   return count;
 }
+// For tests: the most bytes that were taken of a card, and pinned for it, since this was last called.
+size_t hearith_emulated_most(int card) {
+  std::lock_guard<std::mutex> guard(lock);
+  const size_t most = counts[card].most;
+  counts[card].most = counts[card].taken;
+  return most;
+}
+// For tests: how often something was started while something else of another kind was under way.
+size_t hearith_emulated_overlaps(int card) {
+  std::lock_guard<std::mutex> guard(lock);
+  return counts[card].overlaps;
+}
 
-int cuInit(unsigned) { return SUCCESS; }
+// As the driver, which serves no child of a process that started it.
+int cuInit(unsigned) {
+  if (initialised == 0) initialised = getpid();
+  return initialised == getpid() ? SUCCESS : NOT_INITIALISED;
+}
 int cuDriverGetVersion(int *version) {
 #ifdef HEARITH_OLD
   *version = 12040;
@@ -104,7 +203,10 @@ int cuDeviceTotalMem_v2(size_t *bytes, int) { *bytes = 1 << 30; return SUCCESS; 
 int cuDevicePrimaryCtxRetain(void **context, int device) { *context = (void *)(size_t)(device + 1); return SUCCESS; }
 int cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
 int cuCtxSetCurrent(void *context) { current = (int)(size_t)context - 1; return SUCCESS; }
-int cuCtxSynchronize() { return current == 5 ? LAUNCH_FAILED : SUCCESS; }
+int cuCtxSynchronize() {
+  happen_all(current);
+  return current == 5 ? LAUNCH_FAILED : SUCCESS;
+}
 int cuModuleLoadData(void **module, const void *image) {
   // An object file, or PTX.
   const char *text = (const char *)image;
@@ -126,12 +228,15 @@ int cuMemAlloc_v2(uint64_t *at, size_t bytes) {
   *at = (uint64_t)memory;
   std::lock_guard<std::mutex> guard(lock);
   blocks[*at] = {bytes, current};
+  take(current, bytes);
   return SUCCESS;
 }
 int cuMemFree_v2(uint64_t at) {
+  happen_all(current);
   std::lock_guard<std::mutex> guard(lock);
   const auto found = blocks.find(at);
   if (found == blocks.end()) return INVALID;
+  counts[found->second.card].taken -= found->second.bytes;
   // Memory goes back overwritten: keys and plaintexts were in it.
   if (written(found->first, found->second.bytes) != 0) {
     fprintf(stderr, "memory of a card was given back with something in it\n");
@@ -141,38 +246,108 @@ int cuMemFree_v2(uint64_t at) {
   blocks.erase(found);
   return SUCCESS;
 }
-int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
-  if (!is_taken(to, bytes)) return INVALID;
-  memcpy((void *)to, from, bytes);
+int cuMemHostAlloc(void **at, size_t bytes, unsigned) {
+  *at = malloc(bytes);
+  if (!*at) return OUT_OF_MEMORY;
+  std::lock_guard<std::mutex> guard(lock);
+  pins[(uint64_t)*at] = {bytes, current};
+  take(current, bytes);
   return SUCCESS;
 }
-int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+int cuMemFreeHost(void *at) {
+  std::lock_guard<std::mutex> guard(lock);
+  const auto found = pins.find((uint64_t)at);
+  if (found == pins.end()) return INVALID;
+  if (written(found->first, found->second.bytes) != 0) {
+    fprintf(stderr, "pinned memory was given back with something in it\n");
+    abort();
+  }
+  counts[found->second.card].taken -= found->second.bytes;
+  pins.erase(found);
+  free(at);
+  return SUCCESS;
+}
+int cuStreamCreate(void **stream, unsigned) {
+  std::lock_guard<std::mutex> guard(lock);
+  const Held made = std::make_shared<Stream>();
+  made->card = current;
+  streams[made.get()] = made;
+  *stream = made.get();
+  return SUCCESS;
+}
+int cuStreamDestroy_v2(void *stream) {
+  const Held ended = found(stream);
+  happen(ended, ended->started);
+  std::lock_guard<std::mutex> guard(lock);
+  streams.erase(stream);
+  return SUCCESS;
+}
+int cuStreamWaitEvent(void *stream, void *event, unsigned) {
+  // What it was marked with by now, whatever it is marked with later.
+  const Event mark = *(Event *)event;
+  start(stream, false, [mark] { happen(mark.stream, mark.at); });
+  return SUCCESS;
+}
+int cuEventCreate(void **event, unsigned) { *event = new Event{nullptr, 0}; return SUCCESS; }
+int cuEventDestroy_v2(void *event) { delete (Event *)event; return SUCCESS; }
+int cuEventRecord(void *event, void *stream) {
+  const Held marked = found(stream);
+  *(Event *)event = {marked, marked->started};
+  return SUCCESS;
+}
+int cuEventSynchronize(void *event) {
+  const Event mark = *(Event *)event;
+  if (mark.stream) happen(mark.stream, mark.at);
+  return SUCCESS;
+}
+int cuEventElapsedTime(float *milliseconds, void *, void *) { *milliseconds = 1; return SUCCESS; }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
+  if (!is_taken(to, bytes)) return INVALID;
+  start(stream, false, [=] { memcpy((void *)to, from, bytes); });
+  return SUCCESS;
+}
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
   if (!is_taken(from, bytes)) return INVALID;
-  memcpy(to, (const void *)from, bytes);
+  start(stream, false, [=] { memcpy(to, (const void *)from, bytes); });
+  return SUCCESS;
+}
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
+  if (!is_taken(to, bytes)) return INVALID;
+  happen_all(current);
+  memcpy((void *)to, from, bytes);
   return SUCCESS;
 }
 int cuMemsetD8_v2(uint64_t at, unsigned char value, size_t bytes) {
   if (!is_taken(at, bytes)) return INVALID;
+  happen_all(current);
   memset((void *)at, value, bytes);
   return SUCCESS;
 }
-int cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+int cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *stream,
                    void **parameters, void **) {
 #ifdef HEARITH_OLD
-  (void)function, (void)parameters;
+  (void)function, (void)parameters, (void)stream;
   return INVALID;
 #else
   const size_t what = (size_t)function - 1;
-  const int narrow = what & 1, operation = what / 2 % 8, limbs = (int)(what / 16);
-  const Job &job = *(const Job *)parameters[0];
-  if (current == 5) return LAUNCH_FAILED;
-  if (operation == 5) return SUCCESS;
-  const auto emulated = current == 1 ? hearith_cuda_emulated_fused : hearith_cuda_emulated_exact;
-  if (!emulated(narrow, operation, limbs, &job)) return NOT_FOUND;
-  const bool pairs = operation < 3;
-  uint64_t *limb = (uint64_t *)job.output;
-  if (current == 4 && operation != 4) limb[pairs ? limbs : 0] ^= 1 << 17;
-  if (current == 6 && pairs) limb[(job.rows - 1) * 2 * limbs + limbs + 3] ^= 1;
+  const int narrow = what & 1, operation = what / 2 % 8, limbs = (int)(what / 16), card = current;
+  const Job job = *(const Job *)parameters[0];
+  if (card == 5) return LAUNCH_FAILED;
+  const auto run = [=] {
+    if (operation == 5) return;
+    const auto emulated = card == 1 ? hearith_cuda_emulated_fused : hearith_cuda_emulated_exact;
+    if (!emulated(narrow, operation, limbs, &job)) abort();
+    const bool pairs = operation < 3;
+    uint64_t *limb = (uint64_t *)job.output;
+    if (card == 4 && operation != 4) limb[pairs ? limbs : 0] ^= 1 << 17;
+    if (card == 6 && pairs) limb[(job.rows - 1) * 2 * limbs + limbs + 3] ^= 1;
+  };
+  if (stream) {
+    start(stream, true, run);
+  } else {
+    happen_all(card);
+    run();
+  }
   return SUCCESS;
 #endif
 }

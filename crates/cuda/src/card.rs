@@ -1,10 +1,24 @@
-//! One card, opened: kernels by name, and memory that is overwritten before it is given back.
+//! One card, opened: kernels by name, streams, and memory that is overwritten before it is given
+//! back.
+//!
+//! Rows go through a card in chunks. There are two lanes, each with memory of its own for what is
+//! copied, so that one chunk is computed while the next one arrives, the one before leaves, and the
+//! CPU prepares and reads others. Kernels share one stream: they run one after the other, and what
+//! they alone use is there once. What a card takes is bounded by the size of a chunk:
+//!
+//! ```text
+//! arriving   copy 0   copy 1            copy 2 ...
+//! computing           kernels 0  kernels 1       kernels 2 ...
+//! leaving                        copy 0    copy 1 ...
+//! ```
 
 use std::collections::HashMap;
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::driver::{Address, Context, Driver, Handle, Properties};
+use zeroize::Zeroize;
+
+use crate::driver::{Address, Context, Driver, Event, Handle, Pinned, Properties, Stream};
 use crate::fault::{Fault, OLDEST_CARD};
 use crate::images;
 use crate::job::Job;
@@ -13,29 +27,74 @@ use crate::shape::{Arithmetic, Kernel, Operation, Size};
 /// Chooses the kernels instead of the card's properties: `wide` or `narrow`.
 pub const KERNEL_VARIABLE: &str = "HEARITH_CUDA_KERNEL";
 
+/// Rows of a chunk: enough to fill a card, and at most 200 MB of them in a lane.
+pub(crate) const ROWS: usize = 1 << 16;
 /// Threads of a block, and blocks of a multiprocessor: `LAUNCH` in `kernels/kernels.cuh`.
 const BLOCK: usize = 128;
 const BLOCKS: usize = 2;
 /// Blocks that a multiprocessor can hold of a kernel that needs little.
 const RESIDENT: usize = 16;
 
-/// What a piece of a card's memory is for: one piece each, as large as it was ever needed.
+/// Chunks that are under way at a time.
+pub(crate) const LANES: usize = 2;
+
+/// What a piece of a card's memory is for: one piece each, as large as it was ever needed. What is
+/// copied while kernels run has one for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
-    Words,
+    /// The first operand as words, and the second.
+    Words(usize),
+    SecondWords(usize),
+    /// Exponents of rows.
+    RowExponents(usize),
+    Index(usize),
+    Output(usize),
+    /// The operands in limbs.
     Input,
     Second,
-    Output,
     Scratch,
     Key,
-    Exponents,
-    Index,
+    /// An exponent that all rows share.
+    Exponent,
 }
 
 #[derive(Clone, Copy)]
 struct Piece {
     address: Address,
     bytes: usize,
+}
+
+/// Streams, and marks of each lane.
+struct Streams {
+    arriving: Stream,
+    computing: Stream,
+    leaving: Stream,
+    lanes: [Marks; LANES],
+}
+
+/// How far a lane's chunk has come.
+#[derive(Clone, Copy)]
+struct Marks {
+    arrived: Event,
+    started: Event,
+    computed: Event,
+    left: Event,
+}
+
+impl Streams {
+    fn new(context: &Context) -> Result<Self, Fault> {
+        let marks = || {
+            let event = || context.event();
+            Ok::<_, Fault>(Marks { arrived: event()?, started: event()?, computed: event()?, left: event()? })
+        };
+        let stream = || context.stream();
+        Ok(Streams { arriving: stream()?, computing: stream()?, leaving: stream()?, lanes: [marks()?, marks()?] })
+    }
+
+    fn end(&self, context: &Context) {
+        let marks = self.lanes.map(|Marks { arrived, started, computed, left }| [arrived, started, computed, left]);
+        context.end(&[self.arriving, self.computing, self.leaving], &marks.concat());
+    }
 }
 
 /// A card that is open in this process. When dropped, all that it held is overwritten first.
@@ -45,6 +104,11 @@ pub(crate) struct Card {
     arithmetic: Arithmetic,
     functions: HashMap<Kernel, Handle>,
     memory: HashMap<Place, Piece>,
+    /// What is copied to the same place of the card, or from it.
+    pinned: HashMap<Place, Pinned>,
+    streams: Streams,
+    /// Rows of a chunk.
+    rows: usize,
     /// Whether its memory may hold what no one should find.
     used: bool,
     /// How long kernels ran.
@@ -67,8 +131,10 @@ impl Card {
         let arithmetic = chosen.unwrap_or(images::suited(properties.capability));
         let image = images::image(arithmetic, properties.capability)?;
         let context = Context::open(driver, number, &image)?;
-        let (functions, memory) = (HashMap::new(), HashMap::new());
-        Ok(Card { context, properties, arithmetic, functions, memory, used: false, busy: Duration::ZERO })
+        let streams = Streams::new(&context)?;
+        let (functions, memory, pinned) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (rows, used, busy) = (ROWS, false, Duration::ZERO);
+        Ok(Card { context, properties, arithmetic, functions, memory, pinned, streams, rows, used, busy })
     }
 
     pub(crate) fn properties(&self) -> &Properties {
@@ -79,7 +145,21 @@ impl Card {
         self.arithmetic
     }
 
-    /// How long kernels ran, from their start until this process knew of their end.
+    /// Rows that are on their way or on the card at a time, in each lane.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The same card with chunks of so many rows.
+    #[cfg(all(test, feature = "emulated"))]
+    pub(crate) fn with_rows(self, rows: usize) -> Self {
+        // `Card` is dropped by hand.
+        let mut card = self;
+        card.rows = rows;
+        card
+    }
+
+    /// How long kernels ran, by the card's own clock.
     pub(crate) fn busy(&self) -> Duration {
         self.busy
     }
@@ -106,6 +186,8 @@ impl Card {
             if piece.bytes >= bytes {
                 return Ok(piece.address);
             }
+            // Kernels that run may use it.
+            self.context.synchronise()?;
             self.memory.remove(&place);
             self.give_back(piece)?;
         }
@@ -115,24 +197,86 @@ impl Card {
         Ok(address)
     }
 
-    /// Memory with these bytes in it.
+    /// Memory with these bytes in it, for all chunks that follow.
     pub(crate) fn put(&mut self, place: Place, bytes: &[u8]) -> Result<Address, Fault> {
         let address = self.at_least(place, bytes.len())?;
         self.context.write(address, bytes)?;
         Ok(address)
     }
 
-    /// The first bytes of a place.
-    pub(crate) fn get(&self, place: Place, bytes: &mut [u8]) -> Result<(), Fault> {
-        let address = self.memory.get(&place).map_or(0, |piece| piece.address);
-        self.context.read(address, bytes)
+    /// Starts to copy bytes to a place of a lane that is not under way.
+    pub(crate) fn send(&mut self, place: Place, bytes: usize, fill: impl FnOnce(&mut [u8])) -> Result<Address, Fault> {
+        let address = self.at_least(place, bytes)?;
+        let stream = self.streams.arriving;
+        let pinned = self.pinned(place, bytes)?;
+        fill(&mut pinned.bytes_mut()[..bytes]);
+        let pinned = &self.pinned[&place];
+        // SAFETY: the lane's memory is touched again when its chunk has left.
+        unsafe { self.context.send(address, pinned, bytes, stream) }?;
+        Ok(address)
     }
 
-    /// Runs a kernel to its end, with threads for `rows` numbers, or as many as there are.
+    /// Has kernels that are started from here on wait for all that was sent.
+    pub(crate) fn begin(&self, lane: usize) -> Result<(), Fault> {
+        let Streams { arriving, computing, lanes, .. } = &self.streams;
+        self.context.mark(lanes[lane].arrived, *arriving)?;
+        self.context.follow(*computing, lanes[lane].arrived)?;
+        self.context.mark(lanes[lane].started, *computing)
+    }
+
+    /// Starts to copy a lane's output here, as soon as the kernels that were started have ended.
+    pub(crate) fn leave(&mut self, lane: usize, bytes: usize) -> Result<(), Fault> {
+        let place = Place::Output(lane);
+        let address = self.memory.get(&place).map_or(0, |piece| piece.address);
+        self.pinned(place, bytes)?;
+        let Streams { computing, leaving, lanes, .. } = &self.streams;
+        self.context.mark(lanes[lane].computed, *computing)?;
+        self.context.follow(*leaving, lanes[lane].computed)?;
+        // SAFETY: the lane's memory is touched again when its chunk has left.
+        unsafe { self.context.fetch(&self.pinned[&place], address, bytes, *leaving) }?;
+        self.context.mark(lanes[lane].left, *leaving)
+    }
+
+    /// Waits until a lane's chunk has left, and gives its output.
+    pub(crate) fn collect(&mut self, lane: usize, bytes: usize) -> Result<&[u8], Fault> {
+        let Marks { started, computed, left, .. } = self.streams.lanes[lane];
+        self.context.reach(left)?;
+        self.busy += self.context.between(started, computed)?;
+        Ok(&self.pinned[&Place::Output(lane)].bytes()[..bytes])
+    }
+
+    /// Waits for everything that was started, after an error.
+    pub(crate) fn abandon(&self) {
+        // What failed is known; a context that died has nothing under way.
+        let _ = self.context.synchronise();
+    }
+
+    /// Pinned memory of at least so many bytes for a lane that is not under way.
+    fn pinned(&mut self, place: Place, bytes: usize) -> Result<&mut Pinned, Fault> {
+        self.used = true;
+        if self.pinned.get(&place).is_none_or(|pinned| pinned.len() < bytes) {
+            if let Some(pinned) = self.pinned.remove(&place) {
+                self.context.unpin(pinned)?;
+            }
+            self.pinned.insert(place, self.context.pin(bytes.max(1))?);
+        }
+        Ok(self.pinned.get_mut(&place).expect("it is there now"))
+    }
+
+    /// Starts a kernel behind those before, with threads for `rows` numbers, or as many as there
+    /// are.
     ///
     /// # Safety
     /// Addresses in the job are of memory as long as the kernel takes it for.
     pub(crate) unsafe fn run(&mut self, kernel: Kernel, job: &Job) -> Result<(), Fault> {
+        let stream = Some(self.streams.computing);
+        // SAFETY: the caller's promise; memory is given back when all has ended.
+        unsafe { self.launch(kernel, job, stream) }
+    }
+
+    /// # Safety
+    /// As [`Card::run`].
+    unsafe fn launch(&mut self, kernel: Kernel, job: &Job, stream: Option<Stream>) -> Result<(), Fault> {
         let function = match self.functions.get(&kernel) {
             Some(function) => *function,
             None => {
@@ -147,30 +291,32 @@ impl Card {
             _ => self.threads() / BLOCK,
         };
         let blocks = wanted.clamp(1, most) as u32;
-        let start = Instant::now();
         // SAFETY: every kernel takes a job, and the caller promises its addresses.
-        let done = unsafe { self.context.launch(function, blocks, BLOCK as u32, job) };
-        self.busy += start.elapsed();
-        done
+        unsafe { self.context.launch(function, (blocks, BLOCK as u32), job, stream) }
     }
 
-    /// Overwrites everything that earlier work left: the memory that this card was asked for, and
-    /// what threads keep beside their registers.
+    /// Overwrites everything that earlier work left: the memory that this card was asked for, what
+    /// threads keep beside their registers, and pinned memory.
     pub(crate) fn wipe(&mut self) -> Result<(), Fault> {
         if !std::mem::take(&mut self.used) {
             return Ok(());
         }
+        // Whether or not it succeeds: what a dead context was copying it copies no more.
+        let ended = self.context.synchronise();
+        if matches!(ended, Err(Fault::Forked)) {
+            return ended;
+        }
+        self.pinned.values_mut().for_each(|pinned| pinned.bytes_mut().zeroize());
+        ended?;
         for piece in self.memory.values() {
             self.context.zero(piece.address, piece.bytes)?;
         }
-        let Some(words) = self.memory.get(&Place::Output).or(self.memory.values().next()).copied() else {
-            return Ok(());
-        };
+        let Some(words) = self.memory.values().next().copied() else { return Ok(()) };
         let kernel = self.arithmetic.kernel(Operation::Wipe, Size { limbs: 0, threads: 1 });
         let rows = (self.properties.multiprocessors * RESIDENT * BLOCK) as u64;
         let job = Job { rows, output: words.address, ..Job::default() };
         // SAFETY: it writes nothing there unless local memory does not hold what was just written.
-        let wiped = unsafe { self.run(kernel, &job) };
+        let wiped = unsafe { self.launch(kernel, &job, None) };
         self.used = false;
         wiped
     }
@@ -205,6 +351,10 @@ impl Drop for Card {
         for piece in std::mem::take(&mut self.memory).into_values() {
             let _ = self.give_back(piece);
         }
+        for pinned in std::mem::take(&mut self.pinned).into_values() {
+            let _ = self.context.unpin(pinned);
+        }
+        self.streams.end(&self.context);
     }
 }
 

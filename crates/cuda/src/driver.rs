@@ -7,10 +7,12 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use hearith_arith::Process;
 use libloading::Library;
+use zeroize::Zeroize;
 
 use crate::fault::{Fault, OLDEST};
 
@@ -23,6 +25,9 @@ const LIBRARY: &str = "nvcuda.dll";
 const LIBRARY: &str = "libcuda.so.1";
 
 const SUCCESS: c_int = 0;
+
+/// The process that started a driver first: it serves none of its children.
+static STARTED: OnceLock<Process> = OnceLock::new();
 
 /// An address in a card's memory.
 pub(crate) type Address = u64;
@@ -67,8 +72,19 @@ functions! {
     allocate = "cuMemAlloc_v2": fn(*mut Address, usize);
     free = "cuMemFree_v2": fn(Address);
     to_card = "cuMemcpyHtoD_v2": fn(Address, *const c_void, usize);
-    from_card = "cuMemcpyDtoH_v2": fn(*mut c_void, Address, usize);
     fill = "cuMemsetD8_v2": fn(Address, u8, usize);
+    stream_create = "cuStreamCreate": fn(*mut Handle, c_uint);
+    stream_destroy = "cuStreamDestroy_v2": fn(Handle);
+    stream_wait = "cuStreamWaitEvent": fn(Handle, Handle, c_uint);
+    event_create = "cuEventCreate": fn(*mut Handle, c_uint);
+    event_destroy = "cuEventDestroy_v2": fn(Handle);
+    event_record = "cuEventRecord": fn(Handle, Handle);
+    event_synchronise = "cuEventSynchronize": fn(Handle);
+    event_elapsed = "cuEventElapsedTime": fn(*mut f32, Handle, Handle);
+    pin = "cuMemHostAlloc": fn(*mut *mut c_void, usize, c_uint);
+    unpin = "cuMemFreeHost": fn(*mut c_void);
+    send = "cuMemcpyHtoDAsync_v2": fn(Address, *const c_void, usize, Handle);
+    fetch = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, Address, usize, Handle);
     launch = "cuLaunchKernel": fn(Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *mut Handle, *mut Handle);
 }
 
@@ -133,6 +149,9 @@ impl Driver {
         check(&functions, "cuDriverGetVersion", unsafe { (functions.version)(&mut version) })?;
         if version < OLDEST.0 {
             return Err(Fault::DriverTooOld { found: version });
+        }
+        if !STARTED.get_or_init(Process::current).is_current() {
+            return Err(Fault::Forked);
         }
         // SAFETY: flags must be 0.
         match check(&functions, "cuInit", unsafe { (functions.init)(0) }) {
@@ -302,46 +321,182 @@ impl Context {
         self.driver.check("cuMemcpyHtoD", code)
     }
 
-    pub(crate) fn read(&self, from: Address, bytes: &mut [u8]) -> Result<(), Fault> {
-        self.enter()?;
-        // SAFETY: so many bytes are here; the driver looks whether they are there.
-        let code = unsafe { (self.driver.functions().from_card)(bytes.as_mut_ptr().cast(), from, bytes.len()) };
-        self.driver.check("cuMemcpyDtoH", code)
-    }
-
     pub(crate) fn zero(&self, address: Address, bytes: usize) -> Result<(), Fault> {
         self.enter()?;
         // SAFETY: the driver looks whether so many bytes are there.
         self.driver.check("cuMemsetD8", unsafe { (self.driver.functions().fill)(address, 0, bytes) })
     }
 
-    /// Runs a kernel to its end.
+    /// Starts a kernel in a stream; in none, it runs to its end.
     ///
     /// # Safety
     /// The kernel takes one argument of type `T`, and every address in it is of memory of this card
-    /// that is as long as the kernel takes it for.
+    /// that is as long as the kernel takes it for, until the kernel has ended.
     pub(crate) unsafe fn launch<T>(
         &self,
         function: Handle,
-        blocks: u32,
-        threads: u32,
+        (blocks, threads): (u32, u32),
         argument: &T,
+        stream: Option<Stream>,
     ) -> Result<(), Fault> {
         self.enter()?;
         let mut arguments = [(argument as *const T).cast_mut().cast::<c_void>()];
-        let none = std::ptr::null_mut();
         let launch = self.driver.functions().launch;
+        let into = stream.map_or(std::ptr::null_mut(), |stream| stream.0);
         // SAFETY: the argument is the kernel's, as the caller promises; the driver copies it.
         let code = unsafe {
-            launch(function, blocks, 1, 1, threads, 1, 1, 0, none, arguments.as_mut_ptr(), std::ptr::null_mut())
+            launch(function, blocks, 1, 1, threads, 1, 1, 0, into, arguments.as_mut_ptr(), std::ptr::null_mut())
         };
         self.driver.check("cuLaunchKernel", code)?;
-        self.synchronise()
+        if stream.is_none() { self.synchronise() } else { Ok(()) }
     }
 
-    fn synchronise(&self) -> Result<(), Fault> {
+    /// Waits for everything that was started.
+    pub(crate) fn synchronise(&self) -> Result<(), Fault> {
+        self.enter()?;
         // SAFETY: no arguments.
         self.driver.check("cuCtxSynchronize", unsafe { (self.driver.functions().synchronise)() })
+    }
+
+    /// A stream: what is started in it happens in order, beside what other streams do. Calls that
+    /// name no stream wait for all streams, and these for them.
+    pub(crate) fn stream(&self) -> Result<Stream, Fault> {
+        self.enter()?;
+        let mut stream = std::ptr::null_mut();
+        // SAFETY: the address of a pointer; without flags it is ordered with calls without streams.
+        self.driver.check("cuStreamCreate", unsafe { (self.driver.functions().stream_create)(&mut stream, 0) })?;
+        Ok(Stream(stream))
+    }
+
+    /// A mark in a stream.
+    pub(crate) fn event(&self) -> Result<Event, Fault> {
+        self.enter()?;
+        let mut event = std::ptr::null_mut();
+        // SAFETY: the address of a pointer.
+        self.driver.check("cuEventCreate", unsafe { (self.driver.functions().event_create)(&mut event, 0) })?;
+        Ok(Event(event))
+    }
+
+    /// Gives a stream or a mark back. What fails has no one to be told.
+    pub(crate) fn end(&self, streams: &[Stream], events: &[Event]) {
+        if self.enter().is_ok() {
+            // SAFETY: made by `stream` and `event`, and not used again.
+            streams.iter().for_each(|stream| _ = unsafe { (self.driver.functions().stream_destroy)(stream.0) });
+            // SAFETY: as above.
+            events.iter().for_each(|event| _ = unsafe { (self.driver.functions().event_destroy)(event.0) });
+        }
+    }
+
+    /// Puts a mark behind everything that was started in a stream.
+    pub(crate) fn mark(&self, event: Event, stream: Stream) -> Result<(), Fault> {
+        self.enter()?;
+        // SAFETY: both are of this context.
+        self.driver.check("cuEventRecord", unsafe { (self.driver.functions().event_record)(event.0, stream.0) })
+    }
+
+    /// Has a stream wait for a mark.
+    pub(crate) fn follow(&self, stream: Stream, event: Event) -> Result<(), Fault> {
+        self.enter()?;
+        // SAFETY: both are of this context.
+        self.driver.check("cuStreamWaitEvent", unsafe { (self.driver.functions().stream_wait)(stream.0, event.0, 0) })
+    }
+
+    /// Waits here for a mark.
+    pub(crate) fn reach(&self, event: Event) -> Result<(), Fault> {
+        self.enter()?;
+        // SAFETY: a mark of this context.
+        self.driver.check("cuEventSynchronize", unsafe { (self.driver.functions().event_synchronise)(event.0) })
+    }
+
+    /// The time between two marks that were reached.
+    pub(crate) fn between(&self, first: Event, second: Event) -> Result<Duration, Fault> {
+        self.enter()?;
+        let mut milliseconds = 0.0;
+        let elapsed = self.driver.functions().event_elapsed;
+        // SAFETY: the address of a number, and marks of this context.
+        self.driver.check("cuEventElapsedTime", unsafe { elapsed(&mut milliseconds, first.0, second.0) })?;
+        Ok(Duration::try_from_secs_f32(milliseconds / 1000.0).unwrap_or_default())
+    }
+
+    /// Memory of this machine that the card reads and writes itself.
+    pub(crate) fn pin(&self, bytes: usize) -> Result<Pinned, Fault> {
+        self.enter()?;
+        let mut at = std::ptr::null_mut();
+        // SAFETY: the address of a pointer.
+        self.driver.check("cuMemHostAlloc", unsafe { (self.driver.functions().pin)(&mut at, bytes, 0) })?;
+        // SAFETY: so many bytes are there, which nobody else knows of.
+        unsafe { std::ptr::write_bytes(at.cast::<u8>(), 0, bytes) };
+        Ok(Pinned { at: at.cast(), bytes })
+    }
+
+    /// Overwrites pinned memory and gives it back. No copy from or to it may be under way.
+    pub(crate) fn unpin(&self, mut pinned: Pinned) -> Result<(), Fault> {
+        // A child may not even have the memory.
+        if !self.process.is_current() {
+            return Err(Fault::Forked);
+        }
+        pinned.bytes_mut().zeroize();
+        self.enter()?;
+        // SAFETY: given by `pin`, and gone from here.
+        self.driver.check("cuMemFreeHost", unsafe { (self.driver.functions().unpin)(pinned.at.cast()) })
+    }
+
+    /// Starts a copy of the first bytes of pinned memory to the card.
+    ///
+    /// # Safety
+    /// The memory is neither written nor given back before the copy has ended.
+    pub(crate) unsafe fn send(&self, to: Address, from: &Pinned, bytes: usize, stream: Stream) -> Result<(), Fault> {
+        self.enter()?;
+        assert!(bytes <= from.bytes, "the copy is of what is there");
+        // SAFETY: so many bytes are here; the driver looks whether they are there.
+        let code = unsafe { (self.driver.functions().send)(to, from.at.cast(), bytes, stream.0) };
+        self.driver.check("cuMemcpyHtoDAsync", code)
+    }
+
+    /// Starts a copy from the card into pinned memory.
+    ///
+    /// # Safety
+    /// The memory is neither read nor given back before the copy has ended.
+    pub(crate) unsafe fn fetch(&self, into: &Pinned, from: Address, bytes: usize, stream: Stream) -> Result<(), Fault> {
+        self.enter()?;
+        assert!(bytes <= into.bytes, "the copy is of what is there");
+        // SAFETY: so many bytes are here; the driver looks whether they are there.
+        let code = unsafe { (self.driver.functions().fetch)(into.at.cast(), from, bytes, stream.0) };
+        self.driver.check("cuMemcpyDtoHAsync", code)
+    }
+}
+
+/// What happens in order on a card.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream(Handle);
+
+/// A mark in a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event(Handle);
+
+/// Memory of this machine that does not move. [`Context::unpin`] gives it back.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    at: *mut u8,
+    bytes: usize,
+}
+
+impl Pinned {
+    /// How long it is.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// What is in it; no copy into it may be under way.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: so many bytes are there, written at the latest when they were pinned.
+        unsafe { std::slice::from_raw_parts(self.at, self.bytes) }
+    }
+
+    /// The same, to be written; no copy from or to it may be under way.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and borrowed by nobody else.
+        unsafe { std::slice::from_raw_parts_mut(self.at, self.bytes) }
     }
 }
 

@@ -67,8 +67,10 @@ pub enum Fault {
         /// Its number for that.
         code: i32,
     },
-    /// The process was forked from the one that opened the card.
-    #[error("the card was opened by another process: a child of fork must open it again")]
+    /// The process was forked from the one that started the driver, which serves no child of it.
+    #[error(
+        "this process was forked from one that uses cards, and the driver does not work in it: start it anew (Python's multiprocessing: 'spawn')"
+    )]
     Forked,
     /// An environment variable says what is no choice.
     #[error("{variable} is '{value}': {choices}")]
@@ -80,6 +82,9 @@ pub enum Fault {
         /// What it may say.
         choices: &'static str,
     },
+    /// There is no engine of this name, or not on this machine.
+    #[error(transparent)]
+    Engine(#[from] hearith_arith::ArithError),
     /// The kernels in the program are damaged.
     #[error("the program's kernels are damaged")]
     Images,

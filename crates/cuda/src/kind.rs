@@ -3,40 +3,24 @@
 use hearith_device::{Computes, ComputingDevice, DecryptingDevice, Decrypts, Error, Kind, State, System, Trust};
 use hearith_paillier::{PrivateKey, PublicKey};
 
-use crate::LoadedCard;
 use crate::card::check_age;
+use crate::choice::Choice;
 use crate::driver::Driver;
 use crate::fault::Fault;
 use crate::images::suited;
-use crate::loaded::failed;
+use crate::shared::LoadedCards;
 
 /// Graphics cards, as users know them.
 pub static CUDA: System = System { name: "cuda", does: "encrypts, adds and decrypts with Paillier keys" };
 
 const REQUIRES: &str = "an NVIDIA card of compute capability 8.0 or newer, with driver 580 or newer";
 
-/// The first card that has kernels. `CUDA_VISIBLE_DEVICES`, which the driver heeds, chooses among
-/// several.
-pub static CARDS: Cards = Cards(());
+/// The first card that has kernels.
+pub static CARDS: Cards = Cards(Choice::First);
 
-/// The cards of this machine.
+/// Cards of this machine.
 #[derive(Debug)]
-pub struct Cards(());
-
-impl Cards {
-    /// The driver and the number of the first card that has kernels.
-    fn first() -> Result<(Driver, usize), Fault> {
-        let driver = Driver::load()?;
-        let mut too_old = Fault::NoCard;
-        for number in 0..driver.count()? {
-            match check_age(&driver.properties(number)?) {
-                Ok(()) => return Ok((driver, number)),
-                Err(fault) => too_old = fault,
-            }
-        }
-        Err(too_old)
-    }
-}
+pub struct Cards(Choice);
 
 /// What there is of each card, in one line: found, no driver, or too old.
 ///
@@ -65,8 +49,19 @@ impl Kind for Cards {
 
     fn state(&self) -> State {
         let found = describe();
-        let available = Cards::first().is_ok();
+        let available = Driver::load().and_then(|driver| self.0.cards(&driver)).is_ok();
         State { available, description: found.unwrap_or_else(|fault| fault.to_string()), requires: REQUIRES }
+    }
+
+    fn part(&self, which: &str) -> Option<&'static dyn Kind> {
+        let choice = Choice::part(which).ok()?;
+        // A program names its engine once.
+        Some(Box::leak(Box::new(Cards(choice))))
+    }
+
+    fn automatic(&self) -> Option<&'static dyn Kind> {
+        static AUTOMATIC: Cards = Cards(Choice::Auto);
+        Some(&AUTOMATIC)
     }
 
     fn decrypts(&self) -> Option<&dyn Decrypts> {
@@ -80,14 +75,16 @@ impl Kind for Cards {
 
 impl Decrypts for Cards {
     fn load(&self, key: &PrivateKey, trust: Trust) -> Result<Box<dyn DecryptingDevice>, Error> {
-        let (driver, number) = Cards::first().map_err(failed)?;
-        Ok(Box::new(LoadedCard::with_private(&driver, number, key, trust)?))
+        Ok(Box::new(LoadedCards::with_private(self.0, key, trust)?))
     }
 }
 
 impl Computes for Cards {
     fn load_public(&self, key: &PublicKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, Error> {
-        let (driver, number) = Cards::first().map_err(failed)?;
-        Ok(Box::new(LoadedCard::with_public(&driver, number, key, trust)?))
+        Ok(Box::new(LoadedCards::with_public(self.0, key, trust)?))
+    }
+
+    fn load_owner(&self, key: &PrivateKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, Error> {
+        Ok(Box::new(LoadedCards::with_private(self.0, key, trust)?))
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod card;
+mod choice;
 mod driver;
 mod engine;
 mod fault;
@@ -10,13 +11,16 @@ mod kind;
 mod limbs;
 mod loaded;
 mod shape;
+mod shared;
 
 pub use card::KERNEL_VARIABLE;
+pub use choice::{ALLOW_VARIABLE, AUTO_ROWS, Choice, engine, is_allowed};
 pub use driver::{Driver, LIBRARY_VARIABLE, Properties};
 pub use fault::Fault;
 pub use kind::{CARDS, CUDA, Cards, describe};
 pub use loaded::{LoadedCard, MAX_KEY_BITS};
 pub use shape::Arithmetic;
+pub use shared::LoadedCards;
 
 /// The emulated driver, for [`Driver::open`] or `HEARITH_CUDA_DRIVER`: `kernels/driver.cpp` says
 /// which cards it has.

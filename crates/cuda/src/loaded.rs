@@ -16,10 +16,10 @@
 //! any more, and [`Device::note`] says so.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use hearith_arith::{Batch, Factor, Modulus, Square, natural, random};
+use hearith_arith::{Batch, Factor, Modulus, Pairs, Square, natural, random};
 use hearith_device::mesa::{Powers, merged};
 use hearith_device::randomised::{self, Payload, Randomisers};
 use hearith_device::{ComputingDevice, Counters, DecryptingDevice, Device, Error, ErrorKind, Trust};
@@ -29,9 +29,9 @@ use hearith_paillier::{
 };
 use zeroize::Zeroizing;
 
-use crate::card::Card;
+use crate::card::{Card, ROWS};
 use crate::driver::Driver;
-use crate::engine::{Comb, Dual, Engine, Plain, ROWS, Shared};
+use crate::engine::{Comb, Dual, Engine, Plain, Shared};
 use crate::fault::Fault;
 use crate::shape::Arithmetic;
 
@@ -44,7 +44,9 @@ pub struct LoadedCard {
     public: PublicKey,
     trust: Trust,
     private: Option<Private>,
-    constants: Option<Public>,
+    /// Made when they are first needed.
+    constants: OnceLock<Result<Public, Error>>,
+    arithmetic: Arithmetic,
     state: Mutex<State>,
 }
 
@@ -68,6 +70,9 @@ struct Private {
 struct Half {
     dual: Dual,
     exponent: Zeroizing<Vec<u64>>,
+    /// Modulo the square of the prime, and the other prime modulo this one.
+    squared: Modulus,
+    other: Factor,
     /// What takes the second part of a power to its part of the plaintext.
     finish: Factor,
 }
@@ -87,24 +92,26 @@ impl LoadedCard {
     /// [`ErrorKind::KeyTooLarge`], or a [`Fault`] of the card.
     pub fn with_public(driver: &Driver, number: usize, key: &PublicKey, trust: Trust) -> Result<Self, Error> {
         let card = Card::open(driver, number).map_err(failed)?;
-        let constants = Some(Public::new(card.arithmetic(), key)?);
-        Ok(Self::of(card, key, trust, None, constants))
+        let constants = Public::new(card.arithmetic(), key)?;
+        let loaded = Self::of(card, key, trust, None);
+        Ok(Self { constants: OnceLock::from(Ok(constants)), ..loaded })
     }
 
-    /// Card `number` of a driver, to decrypt with a private key. The key stays in this process's
-    /// memory as well.
+    /// Card `number` of a driver, to decrypt with a private key, and to compute as its owner. The
+    /// key stays in this process's memory as well.
     ///
     /// # Errors
     /// [`ErrorKind::KeyTooLarge`], or a [`Fault`] of the card.
     pub fn with_private(driver: &Driver, number: usize, key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
         let card = Card::open(driver, number).map_err(failed)?;
         let private = Some(Private::new(card.arithmetic(), key)?);
-        Ok(Self::of(card, key.public(), trust, private, None))
+        Ok(Self::of(card, key.public(), trust, private))
     }
 
-    fn of(card: Card, key: &PublicKey, trust: Trust, private: Option<Private>, constants: Option<Public>) -> Self {
+    fn of(card: Card, key: &PublicKey, trust: Trust, private: Option<Private>) -> Self {
+        let (constants, arithmetic) = (OnceLock::new(), card.arithmetic());
         let state = Mutex::new(State { engine: Engine(card), rows: 0, has_failed: false });
-        LoadedCard { public: key.clone(), trust, private, constants, state }
+        LoadedCard { public: key.clone(), trust, private, constants, arithmetic, state }
     }
 
     /// Whether the card gave a wrong answer. It has not been used since.
@@ -144,7 +151,7 @@ impl LoadedCard {
     }
 
     fn constants(&self) -> Result<&Public, Error> {
-        self.constants.as_ref().ok_or_else(|| ErrorKind::NoKey.into())
+        self.constants.get_or_init(|| Public::new(self.arithmetic, &self.public)).as_ref().map_err(Clone::clone)
     }
 
     fn owns(&self, batches: &[hearith_paillier::KeyId]) -> Result<(), Error> {
@@ -161,8 +168,12 @@ impl LoadedCard {
         self.public.ciphertexts_from_be(&bytes).map_err(|_| ErrorKind::NotACiphertext.into())
     }
 
-    /// Randomisers times payloads, checked.
+    /// Randomisers times payloads, checked. The owner of a standard key makes them through the
+    /// primes.
     fn randomised(&self, engine: &mut Engine, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
+        if let Some(private) = self.private.as_ref().filter(|_| self.public.variant() == Variant::Standard) {
+            return self.by_owner(engine, private, payload);
+        }
         let Public { dual, comb, .. } = self.constants()?;
         let public = &self.public;
         let (numbers, second) = match payload {
@@ -192,6 +203,48 @@ impl LoadedCard {
         };
         if self.trust == Trust::Check {
             randomised::check(public.root().as_limbs(), public.squared(), &results, &randomisers, payload)?;
+        }
+        self.ciphertexts(&results)
+    }
+
+    /// The same with powers modulo the squares of both primes, checked modulo each: a ciphertext of
+    /// a wrong plaintext is wrong modulo one of them.
+    fn by_owner(&self, engine: &mut Engine, private: &Private, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
+        let (public, key) = (&self.public, &private.key);
+        let (Payload::Plaintexts(numbers) | Payload::Numbers(numbers)) = payload;
+        let drawn = key.residues(numbers.len())?;
+        let primes = key.primes();
+        let mut power = |half: &Half, prime: &[u64], numbers: &Batch| {
+            let bits = public.bits() / 2;
+            engine.powers(&half.dual, numbers, bits, &Shared { exponent: prime, bits }, None).map_err(failed)
+        };
+        let at_p = power(&private.halves[0], primes[0], &drawn[0])?;
+        let at_q = power(&private.halves[1], primes[1], &drawn[1])?;
+        let randomisers = key.combine(&at_p, &at_q)?;
+        let results = match payload {
+            Payload::Plaintexts(numbers) => {
+                let pairs = public.square().split(&randomisers);
+                let high = public.root().add(&pairs.high, &public.root().mul(&pairs.low, numbers));
+                public.square().join(&Pairs { low: pairs.low, high })
+            }
+            Payload::Numbers(numbers) => public.squared().mul(numbers, &randomisers),
+        };
+        if self.trust == Trust::Check {
+            for ((half, prime), drawn) in private.halves.iter().zip(primes).zip(&drawn) {
+                // Modulo p^2, 1 + m p q is 1 + (m q mod p) p.
+                let there = match payload {
+                    Payload::Plaintexts(numbers) => {
+                        half.dual.root().mul_by(&half.dual.root().reduce(numbers), &half.other)
+                    }
+                    Payload::Numbers(numbers) => half.squared.reduce(numbers),
+                };
+                let payload = match payload {
+                    Payload::Plaintexts(_) => Payload::Plaintexts(&there),
+                    Payload::Numbers(_) => Payload::Numbers(&there),
+                };
+                let results = half.squared.reduce(&results);
+                randomised::check(prime, &half.squared, &results, &Randomisers::Residues(drawn), &payload)?;
+            }
         }
         self.ciphertexts(&results)
     }
@@ -251,8 +304,14 @@ impl Private {
             let square = Square::new(public.engine(), prime).map_err(hearith_paillier::Error::from)?;
             let dual = Dual::new(arithmetic, &square).ok_or_else(|| too_large(public))?;
             // Times 2^0: no Montgomery product of another radix follows.
+            let squared = natural::product(prime, prime);
+            let squared = Modulus::new(public.engine(), &squared).map_err(hearith_paillier::Error::from)?;
+            let modulo_prime = square.root();
+            let rest = modulo_prime.reduce(&Batch::from_rows(other.len(), [other]));
+            let other_factor = modulo_prime.factor(rest.row(0));
             let finish = merged([prime, other], exponent, public.root(), 0).map_err(hearith_paillier::Error::from)?;
-            Ok::<_, Error>(Half { dual, exponent: exponent.clone(), finish: public.root().factor(&finish) })
+            let (exponent, finish) = (exponent.clone(), public.root().factor(&finish));
+            Ok::<_, Error>(Half { dual, exponent, squared, other: other_factor, finish })
         };
         let halves = [half(p, q, &exponents[0])?, half(q, p, &exponents[1])?];
         Ok(Private { key: key.clone(), halves, bits })
@@ -369,7 +428,12 @@ impl Compute for LoadedCard {
         let payload = Payload::Plaintexts(plaintexts.batch());
         let on_card = |engine: &mut Engine| self.randomised(engine, &payload);
         let owned = self.owns(&[plaintexts.key_id()]);
-        let made = owned.and_then(|()| self.compute(plaintexts.len(), on_card, || self.public.encrypt(plaintexts)));
+        let made = owned.and_then(|()| {
+            self.compute(plaintexts.len(), on_card, || match &self.private {
+                Some(private) => private.key.encrypt(plaintexts),
+                None => self.public.encrypt(plaintexts),
+            })
+        });
         made.map_err(compute_error)
     }
 
@@ -377,8 +441,11 @@ impl Compute for LoadedCard {
         let payload = Payload::Numbers(ciphertexts.batch());
         let on_card = |engine: &mut Engine| self.randomised(engine, &payload);
         let owned = self.owns(&[ciphertexts.key_id()]);
-        let made =
-            owned.and_then(|()| self.compute(ciphertexts.len(), on_card, || self.public.rerandomise(ciphertexts)));
+        let on_cpu = || match &self.private {
+            Some(private) => private.key.rerandomise(ciphertexts),
+            None => self.public.rerandomise(ciphertexts),
+        };
+        let made = owned.and_then(|()| self.compute(ciphertexts.len(), on_card, on_cpu));
         made.map_err(compute_error)
     }
 

@@ -4,7 +4,7 @@ use hearith_device::{Device, Trust};
 use hearith_paillier::encoding::{decode_signed, encode_signed};
 use hearith_paillier::{Compute, ErrorKind, PrivateKey, PublicKey};
 
-use crate::keys::{SOUND, djn, driver, public, standard, subgroup};
+use crate::keys::{SOUND, djn, driver, private, public, standard, subgroup};
 use hearith_cuda::LoadedCard;
 
 const NUMBERS: [i128; 5] = [0, 1, -1, 1 << 60, -12345];
@@ -16,8 +16,9 @@ fn decrypted(key: &PrivateKey, ciphertexts: &hearith_paillier::Ciphertexts) -> V
 
 #[test]
 fn every_variant_is_encrypted_and_rerandomised() {
-    let keys = [djn(2048), subgroup(1024).0, subgroup(3072).0, standard(1024).remove(0).0];
-    for key in &keys {
+    let standard = [1024, 1026].map(|bits| standard(bits).remove(0).0);
+    let keys = [djn(2048), subgroup(1024).0, subgroup(3072).0].into_iter().chain(standard);
+    for key in keys {
         for number in SOUND {
             let card = public(number, key.public());
             let plaintexts = encode_signed(key.public(), &NUMBERS[..3]).unwrap();
@@ -57,6 +58,66 @@ fn sums_and_multiples_are_those_of_the_cpu() {
             assert_eq!(decrypted(&key, &card.multiply(&a, &[0, 1, -1, 5, -3], 3).unwrap()), expected);
         }
     }
+}
+
+/// Through the primes: the randomisers are checked, so a card that gives 1 for all of them, or is
+/// wrong in one row, does not pass.
+#[test]
+fn owners_encrypt_through_the_primes() {
+    for (key, _) in standard(1026).into_iter().take(1).chain(standard(2048)) {
+        let plaintexts = encode_signed(key.public(), &NUMBERS[..3]).unwrap();
+        for number in SOUND {
+            let card = private(number, &key);
+            let first = Compute::encrypt(&card, &plaintexts).unwrap();
+            assert_eq!(key.decrypt(&first).unwrap(), plaintexts, "{}", card.describe());
+            let second = card.rerandomise(&first).unwrap();
+            assert_eq!(key.decrypt(&second).unwrap(), plaintexts, "{}", card.describe());
+            assert!(!card.has_failed());
+            (0..3).for_each(|row| assert_ne!(first.batch().row(row), second.batch().row(row)));
+        }
+        for faulty in [4, 6] {
+            let card = private(faulty, &key);
+            assert_eq!(key.decrypt(&Compute::encrypt(&card, &plaintexts).unwrap()).unwrap(), plaintexts);
+            assert!(card.has_failed(), "{}", card.describe());
+            let card = private(faulty, &key);
+            let sound = key.encrypt(&plaintexts).unwrap();
+            assert_eq!(key.decrypt(&card.rerandomise(&sound).unwrap()).unwrap(), plaintexts);
+            assert!(card.has_failed(), "{}", card.describe());
+        }
+    }
+    // The owner of another key has nothing to gain from them.
+    let (key, _) = subgroup(1024);
+    let plaintexts = encode_signed(key.public(), &NUMBERS).unwrap();
+    let card = private(0, &key);
+    assert_eq!(key.decrypt(&Compute::encrypt(&card, &plaintexts).unwrap()).unwrap(), plaintexts);
+    assert_eq!(
+        key.decrypt(&card.add(&Compute::encrypt(&card, &plaintexts).unwrap(), &key.public().zeros(5)).unwrap())
+            .unwrap(),
+        plaintexts
+    );
+}
+
+#[test]
+fn weighted_sums_are_those_of_the_cpu() {
+    let key = djn(2048);
+    let public_key = key.public();
+    let numbers = public_key.encrypt(&encode_signed(public_key, &[NUMBERS, NUMBERS].concat()).unwrap()).unwrap();
+    let (weights, own) = ([3, -1, 0, 1 << 60, -7], (-5..5).collect::<Vec<i128>>());
+    for number in SOUND {
+        let card = public(number, public_key);
+        for weights in [&weights[..], &own] {
+            let expected = public_key.dot_deterministic(&numbers, weights, 5, 61).unwrap();
+            assert_eq!(card.dot(&numbers, weights, 5, 61).unwrap(), expected, "{}", card.describe());
+        }
+        assert!(!card.has_failed());
+    }
+    let card = public(4, public_key);
+    let expected = public_key.dot_deterministic(&numbers, &weights, 5, 61).unwrap();
+    assert_eq!(card.dot(&numbers, &weights, 5, 61).unwrap(), expected);
+    assert!(card.has_failed());
+    let error = card.dot(&numbers, &weights, 3, 61).unwrap_err();
+    assert!(matches!(error, hearith_paillier::ComputeError::Batch(error)
+        if matches!(error.kind(), ErrorKind::Terms { terms: 3, rows: 10 })));
 }
 
 #[test]

@@ -40,5 +40,5 @@ fn cards_without_kernels_are_refused() {
         other => panic!("{other}"),
     };
     assert_eq!(error(3), "card too old: Emulated old has compute capability 7.5, and the kernels need 8.0");
-    assert_eq!(error(99), "no card 99: there are 8, counted from 0");
+    assert_eq!(error(99), "no card 99: there are 9, counted from 0");
 }

@@ -7,3 +7,4 @@ mod decrypt;
 mod driver;
 mod keys;
 mod products;
+mod shared;

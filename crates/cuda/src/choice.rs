@@ -1,0 +1,138 @@
+//! Which cards users mean: `cuda`, `cuda:1`, `cuda:all` and `auto`.
+
+use std::fmt;
+
+use hearith_arith::Engine;
+
+use crate::card::check_age;
+use crate::driver::Driver;
+use crate::fault::Fault;
+
+/// Whether `auto` may take a card, which takes keys out of this process's memory: 1 if it may.
+pub const ALLOW_VARIABLE: &str = "HEARITH_ALLOW_CARD";
+/// Rows from which a batch goes to a card under [`Choice::Auto`]. Not measured: as many as fill a
+/// quarter of the chunk that a card takes at a time.
+pub const AUTO_ROWS: usize = 1 << 14;
+
+/// Cards, as users name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The first card that has kernels: `cuda`. `CUDA_VISIBLE_DEVICES`, which the driver heeds,
+    /// changes which that is.
+    First,
+    /// One card by its number, counted from 0: `cuda:1`.
+    Number(usize),
+    /// All cards that have kernels, which share the rows of a batch: `cuda:all`.
+    All,
+    /// The first card for batches of [`AUTO_ROWS`] rows and more, if there is one; the CPU for
+    /// others: `auto`.
+    Auto,
+}
+
+impl Choice {
+    /// What a name of an engine means: none if it is no card's. `auto` means a card only where
+    /// `HEARITH_ALLOW_CARD` is 1.
+    ///
+    /// # Errors
+    /// [`Fault::Choice`] if `cuda:` is followed by something else.
+    pub fn named(name: &str) -> Result<Option<Self>, Fault> {
+        match name.split_once(':') {
+            None if name == "cuda" => Ok(Some(Choice::First)),
+            None if name == "auto" => Ok(is_allowed().then_some(Choice::Auto)),
+            Some(("cuda", which)) => Self::part(which).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// What stands behind the colon.
+    ///
+    /// # Errors
+    /// [`Fault::Choice`] if it is neither a number nor `all`.
+    pub fn part(which: &str) -> Result<Self, Fault> {
+        if which == "all" {
+            return Ok(Choice::All);
+        }
+        let number = which.parse().ok().filter(|_| which.bytes().all(|byte| byte.is_ascii_digit()));
+        let wrong = || Fault::Choice {
+            variable: "the engine",
+            value: format!("cuda:{which}"),
+            choices: "it may be 'cuda', 'cuda:all' or 'cuda:0' and so on",
+        };
+        number.map(Choice::Number).ok_or_else(wrong)
+    }
+
+    /// The numbers of the cards that are meant.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(crate) fn cards(self, driver: &Driver) -> Result<Vec<usize>, Fault> {
+        if let Choice::Number(number) = self {
+            // Whether there is such a card, and has kernels.
+            check_age(&driver.properties(number)?)?;
+            return Ok(vec![number]);
+        }
+        let (mut found, mut why) = (Vec::new(), Fault::NoCard);
+        for number in 0..driver.count()? {
+            match check_age(&driver.properties(number)?) {
+                Ok(()) => found.push(number),
+                Err(fault) => why = fault,
+            }
+            if self != Choice::All && !found.is_empty() {
+                break;
+            }
+        }
+        if found.is_empty() { Err(why) } else { Ok(found) }
+    }
+}
+
+impl fmt::Display for Choice {
+    /// The name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Choice::First => f.write_str("cuda"),
+            Choice::Number(number) => write!(f, "cuda:{number}"),
+            Choice::All => f.write_str("cuda:all"),
+            Choice::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+/// The engine of this CPU and the cards that a name means, or without one what `HEARITH_ENGINE`
+/// says: for front ends where a key names what computes with it. Without either it is `auto`.
+///
+/// # Errors
+/// [`Fault::Choice`], or [`Fault::Engine`] if no engine has that name or this machine lacks it.
+pub fn engine(name: Option<&str>) -> Result<(Engine, Option<Choice>), Fault> {
+    let named = name.map(str::to_owned).or_else(|| std::env::var(Engine::VARIABLE).ok());
+    let named = named.filter(|name| !name.is_empty()).unwrap_or_else(|| "auto".to_owned());
+    let choice = Choice::named(&named)?;
+    let engine = if choice.is_none() && named != "auto" { Engine::named(&named)? } else { Engine::best() };
+    Ok((engine, choice))
+}
+
+/// Whether the environment allows `auto` a card.
+pub fn is_allowed() -> bool {
+    std::env::var(ALLOW_VARIABLE).is_ok_and(|value| value == "1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_mean_cards() {
+        for choice in [Choice::First, Choice::Number(0), Choice::Number(12), Choice::All] {
+            assert_eq!(Choice::named(&choice.to_string()).unwrap(), Some(choice));
+        }
+        for other in ["serial", "mesa", "", "cud", "cuda1"] {
+            assert_eq!(Choice::named(other).unwrap(), None);
+        }
+        assert_eq!(engine(Some("serial")).unwrap(), (Engine::Serial, None));
+        assert_eq!(engine(Some("cuda:1")).unwrap(), (Engine::best(), Some(Choice::Number(1))));
+        assert!(matches!(engine(Some("mesa")).unwrap_err(), Fault::Engine(_)));
+        for wrong in ["cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda:1:2", "cuda:99999999999999999999"] {
+            let text = Choice::named(wrong).unwrap_err().to_string();
+            assert!(text.starts_with(&format!("the engine is '{wrong}': it may be 'cuda'")), "{text}");
+        }
+    }
+}
