@@ -70,6 +70,9 @@ pub struct Global {
     /// Engine or device, else HEARITH_ENGINE's or the fastest (see `hearith engines`)
     #[arg(long, global = true, value_name = "NAME")]
     pub engine: Option<String>,
+    /// Let large batches of columns go to a graphics card where no engine is named
+    #[arg(long, global = true)]
+    pub allow_card: bool,
     /// Compute on this many cores instead of all, at most 1024
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     pub threads: Option<u16>,

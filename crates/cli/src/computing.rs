@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use hearith_device::{ComputingDevice, Kind};
+use hearith_columns::EncryptionKey;
+use hearith_device::{Computes, ComputingDevice, Error, Kind, Trust};
 use hearith_paillier::{Compute, PublicKey};
 
 use crate::device::{failed, note};
 use crate::failure::Failure;
+use crate::keys::Key;
 use crate::session::{Session, only};
 
 /// The device chosen, in a public key's stead.
@@ -23,10 +25,32 @@ impl Computing {
         unchecked: bool,
         remote: bool,
     ) -> Result<Option<Self>, Failure> {
+        Self::load_with(session, unchecked, remote, |computes, trust| computes.load_public(key, trust))
+    }
+
+    /// The same for encryption, with the private key if that is what was read.
+    pub(crate) fn encrypting(
+        session: &Session,
+        key: &Key,
+        unchecked: bool,
+        remote: bool,
+    ) -> Result<Option<Self>, Failure> {
+        Self::load_with(session, unchecked, remote, |computes, trust| match key.encryption() {
+            EncryptionKey::Owner(key) => computes.load_owner(key, trust),
+            _ => computes.load_public(key.public(), trust),
+        })
+    }
+
+    fn load_with(
+        session: &Session,
+        unchecked: bool,
+        remote: bool,
+        load: impl FnOnce(&dyn Computes, Trust) -> Result<Box<dyn ComputingDevice>, Error>,
+    ) -> Result<Option<Self>, Failure> {
         let trust = session.trust(unchecked)?;
         let Some(kind) = session.device.filter(|_| !remote) else { return Ok(None) };
         let computes = kind.computes().ok_or_else(|| only(kind))?;
-        let device = computes.load_public(key, trust).map_err(|error| failed(kind, error))?;
+        let device = load(computes, trust).map_err(|error| failed(kind, error))?;
         Ok(Some(Self { kind, device: device.into() }))
     }
 

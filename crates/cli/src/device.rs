@@ -21,12 +21,27 @@ impl Devices {
         SYSTEMS.iter().copied().filter(move |system| self.0.iter().all(|kind| kind.system() != *system))
     }
 
-    /// The device of this name; none if it is no device's.
+    /// The device of this name, `cuda`, or some of them, `cuda:1`; none if it is no device's.
     pub(crate) fn named(self, name: &str) -> Result<Option<&'static dyn Kind>, Failure> {
+        if let Some((system, which)) = name.split_once(':')
+            && let Some(kind) = self.named(system)?
+        {
+            let unknown = || {
+                Failure::new(format!(
+                    "there is no engine '{name}': it may be {system}, {system}:all, {system}:0 and so on"
+                ))
+            };
+            return kind.part(which).map(Some).ok_or_else(unknown);
+        }
         if self.absent().any(|system| system.name == name) {
             return Err(Failure::new(format!("the engine '{name}' is not built in: {HOW}")));
         }
         Ok(self.0.iter().find(|kind| kind.system().name == name).copied())
+    }
+
+    /// The device that takes the batches that are large enough, if there is one.
+    pub(crate) fn automatic(self) -> Option<&'static dyn Kind> {
+        self.0.iter().find_map(|kind| kind.automatic())
     }
 
     /// What makes ballots, and its name.

@@ -31,7 +31,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let command = &planned.command.clone();
     let ciphertexts = command.columns().len() * key.public().ciphertext_bytes();
     let remote = command.remote.key(key.public())?;
-    let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
+    let device = Computing::encrypting(session, &key, command.unchecked_device, remote.is_some())?;
     let computing = device.as_ref().map(Computing::key);
     let (encryption, rows) = match (&remote, &computing, &device) {
         (Some(remote), ..) => (EncryptionKey::Service(&**remote), session.remote_rows(ciphertexts)),

@@ -77,7 +77,7 @@ pub(crate) fn private_text(key: &PrivateKey, passphrase: Option<&SecretText>) ->
 fn check_options(session: &Session, remote: &Remote, unchecked_device: bool) -> Result<(), Failure> {
     check_remote(remote)?;
     session.trust(unchecked_device)?;
-    session.device.map_or(Ok(()), |device| Err(no_keys(device)))
+    session.named_device().map_or(Ok(()), |device| Err(no_keys(device)))
 }
 
 fn check_remote(remote: &Remote) -> Result<(), Failure> {

@@ -110,7 +110,7 @@ pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
 }
 
 fn run(arguments: Arguments, devices: Devices) -> Result<(), Failure> {
-    let session = Session::start(arguments.global, devices)?;
+    let mut session = Session::start(arguments.global, devices)?;
     session.check_device(&arguments.command)?;
     match arguments.command {
         Command::Keygen(command) => keygen::run(&session, &command),

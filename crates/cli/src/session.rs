@@ -17,6 +17,8 @@ use crate::report::Step;
 
 /// The name for the fastest engine of this CPU, beside the names of devices.
 const CPU: &str = "cpu";
+/// The name for that and, where it is allowed, a device for the batches that are large enough.
+const AUTO: &str = "auto";
 /// Bytes of the ciphertexts of a batch that is encrypted or decrypted.
 const CIPHERTEXT_BYTES: usize = 64 << 20;
 /// Rows that go to a service at a time.
@@ -29,8 +31,10 @@ const THREADS: &str = "RAYON_NUM_THREADS";
 pub(crate) struct Session {
     /// The engine chosen.
     pub(crate) engine: Engine,
-    /// The device chosen instead.
+    /// The device chosen instead, by name or because the command is one for it.
     pub(crate) device: Option<&'static dyn Kind>,
+    /// A device that nobody named, for commands that it carries out.
+    automatic: Option<&'static dyn Kind>,
     /// The devices there are.
     pub(crate) devices: Devices,
     /// The cores that compute.
@@ -48,9 +52,13 @@ impl Session {
     /// Chooses the engine and starts the threads that compute.
     pub(crate) fn start(options: Global, devices: Devices) -> Result<Self, Failure> {
         let name = options.engine.clone().or_else(|| env::var(Engine::VARIABLE).ok());
-        let device = name.as_deref().map_or(Ok(None), |name| devices.named(name))?;
+        let is_automatic = name.as_deref().is_none_or(|name| matches!(name, AUTO | ""));
+        let device = name.as_deref().filter(|_| !is_automatic).map_or(Ok(None), |name| devices.named(name))?;
+        let allowed = options.allow_card || hearith_cuda::is_allowed();
+        let automatic = devices.automatic().filter(|_| is_automatic && allowed);
         let engine = match (device, &options.engine) {
             (Some(_), _) => Ok(Engine::best()),
+            _ if is_automatic => Ok(Engine::best()),
             (None, Some(name)) if name == CPU => Ok(Engine::best()),
             (None, Some(name)) => Engine::named(name),
             (None, None) => Engine::from_env(),
@@ -63,11 +71,25 @@ impl Session {
             .map_err(|error| Failure::because("cannot start threads", error))?;
         let policy = if options.insecure_key { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure };
         let passphrases = Source::chosen(options.passphrase_file, options.passphrase_fd);
-        Ok(Self { engine, device, devices, threads, json: options.json, policy, passphrases, quiet: options.quiet })
+        Ok(Self {
+            engine,
+            device,
+            automatic,
+            devices,
+            threads,
+            json: options.json,
+            policy,
+            passphrases,
+            quiet: options.quiet,
+        })
     }
 
-    /// Refuses a command that the device chosen cannot carry out.
-    pub(crate) fn check_device(&self, command: &Command) -> Result<(), Failure> {
+    /// Refuses a command that the device chosen cannot carry out. Takes one that nobody named for
+    /// columns.
+    pub(crate) fn check_device(&mut self, command: &Command) -> Result<(), Failure> {
+        if matches!(command, Command::Encrypt(_) | Command::Sum(_) | Command::Decrypt(_)) {
+            self.device = self.device.or(self.automatic);
+        }
         let Some(device) = self.device else { return Ok(()) };
         let able = match command {
             Command::Engines(_) => true,
@@ -90,6 +112,11 @@ impl Session {
         if able { Ok(()) } else { Err(only(device)) }
     }
 
+    /// The device that was chosen by name.
+    pub(crate) fn named_device(&self) -> Option<&'static dyn Kind> {
+        self.device.filter(|_| self.automatic.is_none())
+    }
+
     /// How far the device chosen is believed; to believe one, it takes one.
     pub(crate) fn trust(&self, unchecked: bool) -> Result<Trust, Failure> {
         match (unchecked, self.device) {
@@ -104,7 +131,11 @@ impl Session {
 
     /// The name of the engine chosen.
     pub(crate) fn engine_name(&self) -> &'static str {
-        self.device.map_or(self.engine.name(), |device| device.system().name)
+        match self.device {
+            Some(_) if self.automatic.is_some() => AUTO,
+            Some(device) => device.system().name,
+            None => self.engine.name(),
+        }
     }
 
     /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill

@@ -20,7 +20,7 @@ impl Converting {
     /// A device with the primes of a parameter set; none if no device was chosen.
     pub(super) fn open(session: &Session, set: Set, unchecked: bool) -> Result<Option<Self>, Failure> {
         let trust = session.trust(unchecked)?;
-        let Some(kind) = session.device else { return Ok(None) };
+        let Some(kind) = session.named_device() else { return Ok(None) };
         let converts = kind.converts().ok_or_else(|| super::no_keys(kind))?;
         let device = converts.open(set.moduli(), set.modulus_bits(), trust).map_err(|error| failed(kind, error))?;
         Ok(Some(Self { kind, converter: Arc::new(PlaintextConverter::new(device)) }))
@@ -40,7 +40,7 @@ impl Converting {
 /// Why a piece of a table could not be encrypted: a device's own failure, which its name stands
 /// before, or what is wrong with the table.
 pub(super) fn failure(session: &Session, table: &str, error: Error) -> Failure {
-    match (session.device, error.kind()) {
+    match (session.named_device(), error.kind()) {
         (Some(kind), hearith_columns::ErrorKind::Lattice(ErrorKind::Converter(cause))) => {
             Failure::at(format!("engine {}", kind.system().name), cause.clone())
         }

@@ -30,6 +30,47 @@ fn columns_are_encrypted_added_and_decrypted_on_a_card() {
 }
 
 #[test]
+fn cards_are_chosen_by_number() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    let encrypt = |engine: &str| {
+        let line = format!("encrypt {engine} --key keys/private.json --column salary in.csv --out rows.parquet");
+        run(&place, EMULATED_DRIVER, &line)
+    };
+    let narrow = encrypt("--engine cuda:2");
+    assert_eq!(narrow.status, Some(0), "{}", narrow.stderr);
+    assert!(narrow.stderr.contains("Emulated narrow, sm_89, 1 GiB, narrow kernels"), "{}", narrow.stderr);
+    place.ok("sum --key keys/public.json rows.parquet --out total.parquet");
+    place.ok("decrypt --key keys/private.json total.parquet");
+    for (engine, expected) in [
+        ("cuda:3", "card too old: Emulated old"),
+        ("cuda:99", "no card 99: there are 9, counted from 0"),
+        ("cuda:one", "there is no engine 'cuda:one': it may be cuda, cuda:all, cuda:0 and so on"),
+    ] {
+        let refused = encrypt(&format!("--engine {engine}"));
+        assert!(refused.status == Some(2) && refused.stderr.contains(expected), "{}", refused.stderr);
+    }
+}
+
+/// Few rows stay on the CPU, and nobody's key goes to a card unless that is allowed.
+#[test]
+fn auto_takes_a_card_where_it_is_allowed() {
+    let place = Place::new();
+    place.write("in.csv", STAFF);
+    let encrypt = "encrypt --key keys/public.json --column salary in.csv --out rows.parquet";
+    for engine in ["", " --engine auto"] {
+        let cpu = run(&place, EMULATED_DRIVER, &format!("{encrypt}{engine}"));
+        assert!(cpu.status == Some(0) && !cpu.stderr.contains("auto"), "{}", cpu.stderr);
+        let allowed = run(&place, EMULATED_DRIVER, &format!("{encrypt}{engine} --allow-card"));
+        assert_eq!(allowed.status, Some(0), "{}", allowed.stderr);
+        assert!(allowed.stderr.contains("auto: no card was used"), "{}", allowed.stderr);
+    }
+    // Commands that no card carries out, and a machine without one.
+    assert_eq!(run(&place, EMULATED_DRIVER, "inspect rows.parquet --allow-card").status, Some(0));
+    assert_eq!(run(&place, "/nowhere/libcuda.so.1", &format!("{encrypt} --allow-card")).status, Some(0));
+}
+
+#[test]
 fn cards_are_listed_in_one_line() {
     let place = Place::new();
     let line = |driver: &str| {
