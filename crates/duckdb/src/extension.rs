@@ -1,8 +1,8 @@
 //! The entry point that DuckDB calls when it loads the extension.
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
-use hearith_paillier::Engine;
 use libduckdb_sys as ffi;
 
 use crate::aggregate::Outcome;
@@ -95,8 +95,8 @@ const AGGREGATES: [(&CStr, Outcome); 3] =
     [(c"he_sum", Outcome::Sum), (c"he_avg", Outcome::SumAndCount), (c"he_mean", Outcome::SumAndCount)];
 
 fn register(database: ffi::duckdb_database) -> Result<(), Fault> {
-    let engine = Engine::from_env().map_err(|error| Fault::Operation(error.into()))?;
-    let keys = Keys::new(engine);
+    let (engine, cards) = hearith_cuda::engine(None).map_err(|error| Fault::Card(Arc::new(error)))?;
+    let keys = Keys::new(engine, cards);
     // SAFETY: DuckDB gave this database to be extended.
     let registrar = unsafe { Registrar::connect(database)? };
     registrar.setting(PRIVATE_KEY, Varchar, c"the file of the private key with which he_decrypt decrypts")?;

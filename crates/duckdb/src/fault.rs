@@ -1,5 +1,7 @@
 //! What can be wrong with a query's input.
 
+use std::sync::Arc;
+
 use hearith_paillier::{Error, ErrorKind, KeyId};
 
 /// Why a function cannot give its result.
@@ -42,6 +44,9 @@ pub(crate) enum Fault {
     /// The scheme refuses.
     #[error(transparent)]
     Operation(#[from] Error),
+    /// A card, or its driver, fails.
+    #[error("{0}")]
+    Card(#[source] Arc<dyn std::error::Error + Send + Sync>),
     /// A key file cannot be read.
     #[error("cannot read the key file {path}: {reason}")]
     File { path: String, reason: String },
@@ -99,6 +104,12 @@ pub(crate) enum Fault {
     /// A defect.
     #[error("an internal error, which is a defect of Hearith: {0}")]
     Panic(String),
+}
+
+impl Fault {
+    pub(crate) fn card(error: hearith_device::Error) -> Self {
+        Fault::Card(Arc::new(error))
+    }
 }
 
 /// How to find values that are no ciphertexts. Errors show none of them: what is no ciphertext may

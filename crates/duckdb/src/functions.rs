@@ -3,14 +3,14 @@
 use std::ffi::CStr;
 
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_paillier::{Ciphertexts, Error, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
+use hearith_paillier::{Ciphertexts, DecryptError, Error, KeyKind, KeyPolicy, PrivateKey, PublicKey, SecretText};
 use zeroize::Zeroizing;
 
 use crate::chunk::{Chunk, Column, Output};
 use crate::fault::Fault;
 use crate::host::Context;
-use crate::keys::Keys;
-use crate::sum::operation;
+use crate::keys::{Holder, Keys};
+use crate::sum::{computed, operation};
 
 /// The setting that names the private key's file.
 pub(crate) const PRIVATE_KEY: &CStr = c"hearith_private_key";
@@ -84,7 +84,10 @@ pub(crate) fn add(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Re
     let added = chunk.column(1).ok_or(Fault::Host("the number of arguments"))?;
     let sums = match added.integer_bits() {
         Some(_) => key.add_plain(&a.ciphertexts, &encode_signed(&key, &integers(&added, &rows))?)?,
-        None => key.add(&a.ciphertexts, &Values::read(&key, chunk, 1, &rows)?.ciphertexts)?,
+        None => {
+            let b = Values::read(&key, chunk, 1, &rows)?;
+            computed(&key, keys.computing(&key)?.add(&a.ciphertexts, &b.ciphertexts))?
+        }
     };
     write(&sums, &rows, output);
     Ok(())
@@ -112,8 +115,7 @@ pub(crate) fn multiply(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>) 
         None => return Err(Fault::Fraction),
     };
     let found = integers(&factors, &rows);
-    let multiples =
-        key.multiply_deterministic(&values.ciphertexts, &found, bits).map_err(|error| values.fault(error))?;
+    let multiples = computed(&key, keys.computing(&key)?.multiply(&values.ciphertexts, &found, bits))?;
     write(&multiples, &rows, output);
     Ok(())
 }
@@ -123,7 +125,8 @@ pub(crate) fn rerandomise(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_
     let key = key_argument(keys, chunk, 1)?;
     let rows = present(chunk, 1, output);
     let values = Values::read(&key, chunk, 0, &rows)?;
-    write(&key.rerandomise(&values.ciphertexts)?, &rows, output);
+    let others = computed(&key, keys.computing(&key)?.rerandomise(&values.ciphertexts))?;
+    write(&others, &rows, output);
     Ok(())
 }
 
@@ -196,12 +199,12 @@ pub(crate) fn unload_key(keys: &Keys, chunk: &Chunk<'_>, output: &mut Output<'_>
 }
 
 /// The private key whose file the session's setting names.
-pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<PrivateKey, Fault> {
+pub(crate) fn private_key(keys: &Keys, context: &Context) -> Result<Holder, Fault> {
     let path = context.text(PRIVATE_KEY).ok_or(Fault::NoPrivateKey)?;
     let text = opened(context, &path, context.read(&path)?)?;
     let key = PrivateKey::from_jwk(text.as_str(), policy(context), keys.engine());
     let key = key.map_err(|error| Fault::Key { path, error })?;
-    Ok(if context.is_on(ANY_RANDOMISER) { key.any_randomiser() } else { key })
+    keys.holder(if context.is_on(ANY_RANDOMISER) { key.any_randomiser() } else { key })
 }
 
 /// The key in the clear, with the passphrase from the file that the session's setting names.
@@ -215,12 +218,15 @@ pub(crate) fn opened(context: &Context, path: &str, text: SecretText) -> Result<
 }
 
 /// `he_decrypt(c)`: fills a column of `HUGEINT`.
-pub(crate) fn decrypt(key: &PrivateKey, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
-    let public = key.public();
+pub(crate) fn decrypt(holder: &Holder, chunk: &Chunk<'_>, output: &mut Output<'_>) -> Result<(), Fault> {
+    let public = holder.key.public();
     let rows = present(chunk, 1, output);
     let values = Values::read(public, chunk, 0, &rows)?;
     public.check_coprime(&values.ciphertexts).map_err(|error| values.fault(error))?;
-    let plaintexts = key.decrypt(&values.ciphertexts).map_err(|error| values.fault(error))?;
+    let plaintexts = holder.decrypt(&values.ciphertexts).map_err(|error| match error {
+        DecryptError::Ciphertexts(error) => values.fault(error),
+        DecryptError::Device(cause) => Fault::Card(cause.into()),
+    })?;
     for (&row, number) in rows.iter().zip(decode_signed(public, &plaintexts)?) {
         // SAFETY: the function is registered with this result type, and has these rows.
         unsafe { output.set_integer(row, number.to_i128().ok_or(Fault::TooLong)?) }

@@ -1,8 +1,10 @@
-//! The public keys that a database has loaded.
+//! The public keys that a database has loaded, and what computes with them.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use hearith_paillier::{Engine, KeyId, PublicKey};
+use hearith_cuda::{Choice, LoadedCards};
+use hearith_device::Trust;
+use hearith_paillier::{Compute, Decrypt, DecryptError, Engine, KeyId, Plaintexts, PrivateKey, PublicKey};
 
 use crate::fault::Fault;
 
@@ -10,12 +12,50 @@ use crate::fault::Fault;
 #[derive(Clone)]
 pub(crate) struct Keys {
     engine: Engine,
+    cards: Option<Choice>,
     loaded: Arc<RwLock<Vec<PublicKey>>>,
+    /// Cards with the keys that were computed with.
+    computing: Arc<RwLock<Vec<Arc<LoadedCards>>>>,
+}
+
+/// A private key, and the cards that decrypt with it.
+pub(crate) struct Holder {
+    pub(crate) key: PrivateKey,
+    cards: Option<LoadedCards>,
+}
+
+impl Holder {
+    /// What decrypts; a card's plaintexts are checked.
+    pub(crate) fn decrypt(&self, ciphertexts: &hearith_paillier::Ciphertexts) -> Result<Plaintexts, DecryptError> {
+        match &self.cards {
+            Some(cards) => Decrypt::decrypt(cards, ciphertexts),
+            None => Ok(self.key.decrypt(ciphertexts)?),
+        }
+    }
 }
 
 impl Keys {
-    pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, loaded: Arc::default() }
+    pub(crate) fn new(engine: Engine, cards: Option<Choice>) -> Self {
+        Self { engine, cards, loaded: Arc::default(), computing: Arc::default() }
+    }
+
+    /// What computes with a key: this CPU, or cards.
+    pub(crate) fn computing(&self, key: &PublicKey) -> Result<Arc<dyn Compute>, Fault> {
+        let Some(choice) = self.cards else { return Ok(Arc::new(key.clone())) };
+        let of_key = |cards: &&Arc<LoadedCards>| Compute::public(&***cards).id() == key.id();
+        let known = self.computing.read().unwrap_or_else(PoisonError::into_inner).iter().find(of_key).cloned();
+        if let Some(cards) = known {
+            return Ok(cards);
+        }
+        let cards = Arc::new(LoadedCards::with_public(choice, key, Trust::Check).map_err(Fault::card)?);
+        self.computing.write().unwrap_or_else(PoisonError::into_inner).push(cards.clone());
+        Ok(cards)
+    }
+
+    /// A private key with what decrypts.
+    pub(crate) fn holder(&self, key: PrivateKey) -> Result<Holder, Fault> {
+        let cards = self.cards.map(|choice| LoadedCards::with_private(choice, &key, Trust::Check));
+        Ok(Holder { cards: cards.transpose().map_err(Fault::card)?, key })
     }
 
     /// The engine that carries the arithmetic out.
@@ -40,6 +80,8 @@ impl Keys {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         let before = loaded.len();
         loaded.retain(|key| key.id().as_str() != name);
+        let of_other = |cards: &Arc<LoadedCards>| Compute::public(&**cards).id().as_str() != name;
+        self.computing.write().unwrap_or_else(PoisonError::into_inner).retain(of_other);
         loaded.len() < before
     }
 
@@ -71,7 +113,7 @@ mod tests {
 
     #[test]
     fn one_key_is_meant_and_several_are_named() {
-        let keys = Keys::new(Engine::best());
+        let keys = Keys::new(Engine::best(), None);
         assert!(matches!(keys.choose(None), Err(Fault::NoKey)));
         let (first, second) = (key(keys.engine()), key(keys.engine()));
         keys.load(first.clone());

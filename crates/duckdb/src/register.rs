@@ -8,14 +8,13 @@ use std::ffi::{CStr, CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hearith_paillier::PrivateKey;
 use libduckdb_sys as ffi;
 
 use crate::chunk::{Chunk, Output};
 use crate::fault::Fault;
 use crate::functions::private_key;
 use crate::host::Context;
-use crate::keys::Keys;
+use crate::keys::{Holder, Keys};
 use crate::threads::spread;
 
 /// A type of an argument or a result.
@@ -40,7 +39,7 @@ pub(crate) enum Body {
     /// It asks the session for files and settings.
     Context(fn(&Keys, &Context, &Chunk<'_>, &mut Output<'_>) -> Result<(), Fault>),
     /// It computes with the session's private key, read when the query is bound.
-    Private(fn(&PrivateKey, &Chunk<'_>, &mut Output<'_>) -> Result<(), Fault>),
+    Private(fn(&Holder, &Chunk<'_>, &mut Output<'_>) -> Result<(), Fault>),
 }
 
 /// A scalar function.
@@ -213,7 +212,7 @@ fn reason(panic: &(dyn Any + Send)) -> String {
 /// DuckDB calls this with what belongs to one call of a function registered above.
 unsafe extern "C" fn call(info: ffi::duckdb_function_info, chunk: ffi::duckdb_data_chunk, output: ffi::duckdb_vector) {
     // SAFETY: the extra information is a `Function`, a context's function has an initial state that
-    // is a `Context`, a private one's bind data are an `Arc<PrivateKey>`; chunk and output live as
+    // is a `Context`, a private one's bind data are an `Arc<Holder>`; chunk and output live as
     // long as the call.
     unsafe {
         let function = &*ffi::duckdb_scalar_function_get_extra_info(info).cast::<Function>();
@@ -226,7 +225,7 @@ unsafe extern "C" fn call(info: ffi::duckdb_function_info, chunk: ffi::duckdb_da
                     body(&function.keys, context, &chunk, &mut output)
                 }
                 Body::Private(body) => {
-                    let key = &*ffi::duckdb_scalar_function_get_bind_data(info).cast::<Arc<PrivateKey>>();
+                    let key = &*ffi::duckdb_scalar_function_get_bind_data(info).cast::<Arc<Holder>>();
                     body(key, &chunk, &mut output)
                 }
             }
@@ -259,7 +258,7 @@ unsafe extern "C" fn bind(info: ffi::duckdb_bind_info) {
     /// DuckDB calls this with the bind data.
     unsafe extern "C" fn copy(data: *mut c_void) -> *mut c_void {
         // SAFETY: what was set below.
-        owned(unsafe { &*data.cast::<Arc<PrivateKey>>() }.clone()).0
+        owned(unsafe { &*data.cast::<Arc<Holder>>() }.clone()).0
     }
     // SAFETY: the extra information is a `Function`; the context is made for us and dropped here.
     unsafe {

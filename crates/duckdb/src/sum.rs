@@ -2,8 +2,9 @@
 //! in.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
-use hearith_paillier::{Error, PublicKey};
+use hearith_paillier::{Ciphertexts, Compute, ComputeError, Error, PublicKey};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::fault::Fault;
@@ -19,6 +20,7 @@ pub(crate) struct Total {
 /// Ciphertexts to be added to the totals of groups.
 pub(crate) struct Addends<'a> {
     key: PublicKey,
+    computing: Arc<dyn Compute>,
     rows: Vec<&'a [u8]>,
     /// For each group, its rows among them.
     members: Vec<Vec<u32>>,
@@ -31,7 +33,13 @@ impl<'a> Addends<'a> {
     pub(crate) fn new(key: &PublicKey, rows: usize, groups: usize) -> Self {
         // Twice the mean, so that few groups need more.
         let members = (0..groups).map(|_| Vec::with_capacity(2 * rows / groups + 1)).collect();
-        Self { key: key.clone(), rows: Vec::with_capacity(rows + groups), members, counts: vec![0; groups] }
+        let (key, computing) = (key.clone(), Arc::new(key.clone()));
+        Self { key, computing, rows: Vec::with_capacity(rows + groups), members, counts: vec![0; groups] }
+    }
+
+    /// The same, which others add up.
+    pub(crate) fn by(self, computing: Arc<dyn Compute>) -> Self {
+        Self { computing, ..self }
     }
 
     /// Notes one ciphertext of a group.
@@ -62,10 +70,10 @@ impl<'a> Addends<'a> {
     ///
     /// The ciphertexts are checked to lie in `[1, n^2)`.
     pub(crate) fn totals(self) -> Result<Vec<Option<Total>>, Fault> {
-        let Self { key, rows, members, counts } = self;
+        let Self { key, computing, rows, members, counts } = self;
         let width = key.ciphertext_bytes();
-        let products = inline(|| key.sum_groups(&key.ciphertexts_from_be_rows(&rows)?, &members));
-        let products = products.map_err(|error| operation(&key, error))?.to_be_bytes();
+        let products = inline(|| computing.sum_groups(&key.ciphertexts_from_be_rows(&rows)?, &members));
+        let products = computed(&key, products)?.to_be_bytes();
         let total = |(rows, product): (u64, &[u8])| {
             (rows > 0).then(|| Total { key: key.clone(), rows, ciphertext: product.into() })
         };
@@ -86,6 +94,14 @@ pub(crate) fn check_coprime(totals: &[&Total]) -> Result<(), Fault> {
         true => Ok(()),
         false => Err(Fault::NotCoprime(key.id())),
     }
+}
+
+/// The ciphertexts, or the fault, of whatever computes with a key.
+pub(crate) fn computed(key: &PublicKey, result: Result<Ciphertexts, ComputeError>) -> Result<Ciphertexts, Fault> {
+    result.map_err(|error| match error {
+        ComputeError::Batch(error) => operation(key, error),
+        ComputeError::Service(cause) => Fault::Card(cause.into()),
+    })
 }
 
 /// An operation's error about values of a column.

@@ -36,8 +36,14 @@ impl Key {
 
     fn encryption(&self) -> EncryptionKey<'_> {
         match self {
-            Self::Public(key) => EncryptionKey::Public(&key.get().0),
-            Self::Private(key) => EncryptionKey::Owner(&key.get().0),
+            Self::Public(key) => match &key.get().1 {
+                Some(cards) => EncryptionKey::Service(&**cards),
+                None => EncryptionKey::Public(&key.get().0),
+            },
+            Self::Private(key) => match &key.get().1 {
+                Some(cards) => EncryptionKey::Service(&**cards),
+                None => EncryptionKey::Owner(&key.get().0),
+            },
             Self::Remote(key) => EncryptionKey::Service(&*key.get().0),
         }
     }
@@ -137,11 +143,14 @@ impl Alignment {
     }
 }
 
-/// What computes with a public key: this machine, or the service whose key it is.
+/// What computes with a public key: this machine, cards in it, or the service whose key it is.
 fn computing(key: &Bound<'_, PublicKey>) -> Arc<dyn Compute> {
     match key.cast::<RemoteKey>() {
         Ok(key) => key.get().0.clone(),
-        Err(_) => Arc::new(key.get().0.clone()),
+        Err(_) => match &key.get().1 {
+            Some(cards) => cards.clone(),
+            None => Arc::new(key.get().0.clone()),
+        },
     }
 }
 
@@ -279,6 +288,7 @@ impl Decryptor {
         let checking;
         let holder: &dyn Decrypt = match &self.holder {
             Holder::Remote(key) => &*key.get().0,
+            Holder::Private(key) if key.get().1.is_some() => key.get().1.as_deref().expect("it has cards"),
             Holder::Private(key) if self.check => {
                 checking = key.get().0.checking();
                 &checking

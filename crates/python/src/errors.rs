@@ -28,6 +28,8 @@ pyo3::import_exception!(hearith.errors, ShapeError);
 pyo3::import_exception!(hearith.errors, ShareError);
 pyo3::import_exception!(hearith.errors, TableError);
 
+pub(crate) use HearithError as Anything;
+
 /// Where something is wrong; rows count from 0.
 struct Place {
     row: Option<u64>,

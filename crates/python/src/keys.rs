@@ -5,13 +5,18 @@ use crate::integers::Bytes;
 use crate::memory::room;
 use crate::slots::SlotLayout;
 use crate::{errors, integers, threads};
+use hearith_cuda::{CUDA, Choice, LoadedCards};
+use hearith_device::Trust;
 use hearith_paillier::encoding::{decode_signed, encode_signed};
-use hearith_paillier::{DEFAULT_ITERATIONS, Engine, Error, KeyKind, KeyPolicy, SecretText};
+use hearith_paillier::{
+    Compute, ComputeError, DEFAULT_ITERATIONS, Decrypt, DecryptError, Engine, Error, KeyKind, KeyPolicy, SecretText,
+};
 use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Packed integers and their width in bytes.
 pub(crate) type Packed<'py> = (Bytes<'py>, usize);
@@ -20,9 +25,22 @@ pub(crate) fn policy(insecure: bool) -> KeyPolicy {
     if insecure { KeyPolicy::AllowInsecure } else { KeyPolicy::Secure }
 }
 
+/// The engine of this CPU for a scheme that cards do not carry out.
 pub(crate) fn engine(name: Option<&str>) -> PyResult<Engine> {
-    let engine = name.map_or_else(Engine::from_env, Engine::named);
-    engine.map_err(|error| PyValueError::new_err(error.to_string()))
+    match chosen(name)? {
+        (engine, None | Some(Choice::Auto)) => Ok(engine),
+        (_, Some(card)) => Err(PyValueError::new_err(format!("the engine '{card}' only {}", CUDA.does))),
+    }
+}
+
+/// The engine of this CPU, and the cards, that a name or the environment means.
+fn chosen(name: Option<&str>) -> PyResult<(Engine, Option<Choice>)> {
+    hearith_cuda::engine(name).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// A card that cannot be used.
+fn no_card(error: hearith_device::Error) -> PyErr {
+    errors::Anything::new_err(error.to_string())
 }
 
 /// The text of a key file.
@@ -67,6 +85,8 @@ pub(crate) fn warn_if_shared(py: Python<'_>, path: &Path, text: &SecretText) -> 
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 2)
 }
 
+/// Bytes of the widest factors that go to a card.
+const CARD_FACTOR: usize = 16;
 /// Rows' worth of memory that an operation needs for each of its own.
 const ROOM: usize = 8;
 
@@ -79,6 +99,17 @@ fn ciphertexts(
 ) -> PyResult<Ciphertexts> {
     room(rows, ROOM * key.ciphertext_bytes())?;
     threads::run(py, work)?.map(Ciphertexts).map_err(errors::operation)
+}
+
+/// Runs an operation on cards.
+fn on_cards(
+    py: Python<'_>,
+    cards: &LoadedCards,
+    rows: usize,
+    work: impl FnOnce(&LoadedCards) -> Result<hearith_paillier::Ciphertexts, ComputeError> + Send,
+) -> PyResult<Ciphertexts> {
+    room(rows, ROOM * Compute::public(cards).ciphertext_bytes())?;
+    threads::run(py, || work(cards))?.map(Ciphertexts).map_err(errors::compute)
 }
 
 /// Runs an operation that takes a product a row: on this thread where a lane is enough for each,
@@ -95,24 +126,38 @@ fn products(
     ciphertexts(py, key, rows, work)
 }
 
-/// A public key.
+/// A public key, and the cards that compute with it.
 #[pyclass(frozen, subclass, module = "hearith._native")]
-pub(crate) struct PublicKey(pub(crate) hearith_paillier::PublicKey);
+pub(crate) struct PublicKey(pub(crate) hearith_paillier::PublicKey, pub(crate) Option<Arc<LoadedCards>>);
+
+impl PublicKey {
+    /// A key for this CPU.
+    pub(crate) fn new(key: hearith_paillier::PublicKey) -> Self {
+        Self(key, None)
+    }
+
+    fn with(key: hearith_paillier::PublicKey, choice: Option<Choice>) -> PyResult<Self> {
+        let cards = choice.map(|choice| LoadedCards::with_public(choice, &key, Trust::Check).map(Arc::new));
+        let cards = cards.transpose().map_err(no_card)?;
+        Ok(Self(key, cards))
+    }
+}
 
 #[pymethods]
 impl PublicKey {
     #[new]
     #[pyo3(signature = (n, h=None, *, insecure=false, engine=None))]
-    fn new(n: &[u8], h: Option<&[u8]>, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
-        let engine = self::engine(engine)?;
-        hearith_paillier::PublicKey::new(n, h, policy(insecure), engine).map(Self).map_err(errors::key)
+    fn of_numbers(n: &[u8], h: Option<&[u8]>, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
+        let (engine, choice) = chosen(engine)?;
+        Self::with(hearith_paillier::PublicKey::new(n, h, policy(insecure), engine).map_err(errors::key)?, choice)
     }
 
     #[staticmethod]
     #[pyo3(signature = (text, *, insecure=false, engine=None))]
     fn from_jwk(text: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
-        let engine = self::engine(engine)?;
-        hearith_paillier::PublicKey::from_jwk(text, policy(insecure), engine).map(Self).map_err(errors::key)
+        let (engine, choice) = chosen(engine)?;
+        let key = hearith_paillier::PublicKey::from_jwk(text, policy(insecure), engine);
+        Self::with(key.map_err(errors::key)?, choice)
     }
 
     #[staticmethod]
@@ -152,8 +197,13 @@ impl PublicKey {
     }
 
     #[getter]
-    fn engine(&self) -> &'static str {
-        self.0.engine().name()
+    fn engine(&self) -> String {
+        self.1.as_ref().map_or_else(|| self.0.engine().name().to_owned(), |cards| cards.choice().to_string())
+    }
+
+    /// Rows that a call should have at least, of so many: 0 where the CPU computes.
+    fn batch_rows(&self, rows: usize) -> usize {
+        self.1.as_ref().map_or(0, |cards| cards.rows_of(rows))
     }
 
     #[getter]
@@ -184,11 +234,18 @@ impl PublicKey {
     }
 
     fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, plaintexts.0.len(), || self.0.encrypt(&plaintexts.0))
+        let rows = plaintexts.0.len();
+        match &self.1 {
+            Some(cards) => on_cards(py, cards, rows, |cards| Compute::encrypt(cards, &plaintexts.0)),
+            None => ciphertexts(py, &self.0, rows, || self.0.encrypt(&plaintexts.0)),
+        }
     }
 
     fn rerandomise(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, numbers.0.len(), || self.0.rerandomise(&numbers.0))
+        match &self.1 {
+            Some(cards) => on_cards(py, cards, numbers.0.len(), |cards| cards.rerandomise(&numbers.0)),
+            None => ciphertexts(py, &self.0, numbers.0.len(), || self.0.rerandomise(&numbers.0)),
+        }
     }
 
     /// Trivial ciphertexts of 0.
@@ -206,11 +263,17 @@ impl PublicKey {
     }
 
     fn add(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        products(py, &self.0, a.0.len(), || self.0.add(&a.0, &b.0))
+        match &self.1 {
+            Some(cards) => on_cards(py, cards, a.0.len(), |cards| cards.add(&a.0, &b.0)),
+            None => products(py, &self.0, a.0.len(), || self.0.add(&a.0, &b.0)),
+        }
     }
 
     fn subtract(&self, py: Python<'_>, a: &Ciphertexts, b: &Ciphertexts) -> PyResult<Ciphertexts> {
-        products(py, &self.0, a.0.len(), || self.0.subtract(&a.0, &b.0))
+        match &self.1 {
+            Some(cards) => on_cards(py, cards, a.0.len(), |cards| cards.add(&a.0, &self.0.negate(&b.0)?)),
+            None => products(py, &self.0, a.0.len(), || self.0.subtract(&a.0, &b.0)),
+        }
     }
 
     fn negate(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
@@ -230,17 +293,30 @@ impl PublicKey {
         width: usize,
         bits: u32,
     ) -> PyResult<Ciphertexts> {
+        if let Some(cards) = self.1.as_ref().filter(|_| width <= CARD_FACTOR && bits < 128) {
+            let scalars = integers::small(data, width)?;
+            return on_cards(py, cards, numbers.0.len(), |cards| cards.multiply(&numbers.0, &scalars, bits));
+        }
         let scalars = integers::wide(data, width)?;
         products(py, &self.0, numbers.0.len(), || self.0.multiply_wide_deterministic(&numbers.0, &scalars, bits))
     }
 
     fn sum(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, numbers.0.len(), || self.0.sum(&numbers.0))
+        match &self.1 {
+            Some(cards) => {
+                let all = [(0..numbers.0.len() as u32).collect()];
+                on_cards(py, cards, numbers.0.len(), |cards| cards.sum_groups(&numbers.0, &all))
+            }
+            None => ciphertexts(py, &self.0, numbers.0.len(), || self.0.sum(&numbers.0)),
+        }
     }
 
     /// The sum of each group of rows.
     fn sum_groups(&self, py: Python<'_>, numbers: &Ciphertexts, groups: Vec<Vec<u32>>) -> PyResult<Ciphertexts> {
-        ciphertexts(py, &self.0, numbers.0.len(), || self.0.sum_groups(&numbers.0, &groups))
+        match &self.1 {
+            Some(cards) => on_cards(py, cards, numbers.0.len(), |cards| cards.sum_groups(&numbers.0, &groups)),
+            None => ciphertexts(py, &self.0, numbers.0.len(), || self.0.sum_groups(&numbers.0, &groups)),
+        }
     }
 
     /// Of every `terms` rows, the sum of their multiples by packed integers of at most 16 bytes and
@@ -255,7 +331,11 @@ impl PublicKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let weights = integers::small(data, width)?;
-        ciphertexts(py, &self.0, numbers.0.len(), || self.0.dot_deterministic(&numbers.0, &weights, terms, bits))
+        let rows = numbers.0.len();
+        match &self.1 {
+            Some(cards) => on_cards(py, cards, rows, |cards| cards.dot(&numbers.0, &weights, terms, bits)),
+            None => ciphertexts(py, &self.0, rows, || self.0.dot_deterministic(&numbers.0, &weights, terms, bits)),
+        }
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -263,20 +343,20 @@ impl PublicKey {
     }
 }
 
-/// A private key.
+/// A private key, and the cards that compute with it.
 #[pyclass(frozen, module = "hearith._native")]
-pub(crate) struct PrivateKey(pub(crate) hearith_paillier::PrivateKey);
+pub(crate) struct PrivateKey(pub(crate) hearith_paillier::PrivateKey, pub(crate) Option<Arc<LoadedCards>>);
 
 #[pymethods]
 impl PrivateKey {
     #[staticmethod]
     #[pyo3(signature = (bits, variant="standard", *, insecure=false, engine=None))]
     fn generate(py: Python<'_>, bits: u32, variant: &str, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
-        let engine = self::engine(engine)?;
+        let (engine, choice) = chosen(engine)?;
         let variant = variant.parse().map_err(errors::key)?;
         let made =
             threads::run(py, || hearith_paillier::PrivateKey::generate(bits, variant, policy(insecure), engine))?;
-        made.map(Self).map_err(errors::key)
+        Self::with(made.map_err(errors::key)?, choice)
     }
 
     #[staticmethod]
@@ -309,8 +389,9 @@ impl PrivateKey {
     #[staticmethod]
     #[pyo3(signature = (p, q, h=None, *, insecure=false, engine=None))]
     fn from_primes(p: &[u8], q: &[u8], h: Option<&[u8]>, insecure: bool, engine: Option<&str>) -> PyResult<Self> {
-        let engine = self::engine(engine)?;
-        hearith_paillier::PrivateKey::from_primes(p, q, h, policy(insecure), engine).map(Self).map_err(errors::key)
+        let (engine, choice) = chosen(engine)?;
+        let key = hearith_paillier::PrivateKey::from_primes(p, q, h, policy(insecure), engine);
+        Self::with(key.map_err(errors::key)?, choice)
     }
 
     fn to_jwk(&self) -> String {
@@ -318,8 +399,8 @@ impl PrivateKey {
     }
 
     /// The same key, which decrypts ciphertexts of any origin.
-    fn any_randomiser(&self) -> Self {
-        Self(self.0.any_randomiser())
+    fn any_randomiser(&self) -> PyResult<Self> {
+        Self::with(self.0.any_randomiser(), self.1.as_ref().map(|cards| cards.choice()))
     }
 
     #[getter]
@@ -337,17 +418,26 @@ impl PrivateKey {
     }
 
     #[getter]
-    fn public(&self) -> PublicKey {
-        PublicKey(self.0.public().clone())
+    fn public(&self) -> PyResult<PublicKey> {
+        PublicKey::with(self.0.public().clone(), self.1.as_ref().map(|cards| cards.choice()))
+    }
+
+    /// As `PublicKey.batch_rows`.
+    fn batch_rows(&self, rows: usize) -> usize {
+        self.1.as_ref().map_or(0, |cards| cards.rows_of(rows))
     }
 
     /// Encrypts through p and q.
     fn encrypt(&self, py: Python<'_>, plaintexts: &Plaintexts) -> PyResult<Ciphertexts> {
-        ciphertexts(py, self.0.public(), plaintexts.0.len(), || self.0.encrypt(&plaintexts.0))
+        let rows = plaintexts.0.len();
+        match &self.1 {
+            Some(cards) => on_cards(py, cards, rows, |cards| Compute::encrypt(cards, &plaintexts.0)),
+            None => ciphertexts(py, self.0.public(), rows, || self.0.encrypt(&plaintexts.0)),
+        }
     }
 
     fn decrypt(&self, py: Python<'_>, numbers: &Ciphertexts) -> PyResult<Plaintexts> {
-        threads::run(py, || self.0.decrypt(&numbers.0))?.map(Plaintexts).map_err(errors::operation)
+        threads::run(py, || self.decrypted(&numbers.0, false))?.map(Plaintexts).map_err(errors::decrypt)
     }
 
     /// The signed integers in ciphertexts, packed; checked before they are given out, where asked
@@ -355,10 +445,10 @@ impl PrivateKey {
     #[pyo3(signature = (numbers, *, check=false))]
     fn decrypt_integers<'py>(&self, py: Python<'py>, numbers: &Ciphertexts, check: bool) -> PyResult<Packed<'py>> {
         let packed = threads::run(py, || {
-            let residues = if check { self.0.decrypt_checked(&numbers.0)? } else { self.0.decrypt(&numbers.0)? };
+            let residues = self.decrypted(&numbers.0, check)?;
             Ok(integers::pack(&decode_signed(self.0.public(), &residues)?))
         })?;
-        let (data, width) = packed.map_err(errors::operation)?;
+        let (data, width) = packed.map_err(errors::decrypt)?;
         Ok((PyByteArray::new(py, &data), width))
     }
 
@@ -377,6 +467,25 @@ impl PrivateKey {
 }
 
 impl PrivateKey {
+    fn with(key: hearith_paillier::PrivateKey, choice: Option<Choice>) -> PyResult<Self> {
+        let cards = choice.map(|choice| LoadedCards::with_private(choice, &key, Trust::Check).map(Arc::new));
+        let cards = cards.transpose().map_err(no_card)?;
+        Ok(Self(key, cards))
+    }
+
+    /// The plaintexts; a card's are checked whether or not that is asked for.
+    pub(crate) fn decrypted(
+        &self,
+        numbers: &hearith_paillier::Ciphertexts,
+        check: bool,
+    ) -> Result<hearith_paillier::Plaintexts, DecryptError> {
+        match &self.1 {
+            Some(cards) => cards.decrypt(numbers),
+            None if check => Ok(self.0.decrypt_checked(numbers)?),
+            None => Ok(self.0.decrypt(numbers)?),
+        }
+    }
+
     fn read(
         py: Python<'_>,
         text: SecretText,
@@ -384,8 +493,9 @@ impl PrivateKey {
         insecure: bool,
         engine: Option<&str>,
     ) -> PyResult<Self> {
-        let engine = self::engine(engine)?;
+        let (engine, choice) = chosen(engine)?;
         let text = opened(py, text, passphrase)?;
-        hearith_paillier::PrivateKey::from_jwk(text.as_str(), policy(insecure), engine).map(Self).map_err(errors::key)
+        let key = hearith_paillier::PrivateKey::from_jwk(text.as_str(), policy(insecure), engine);
+        Self::with(key.map_err(errors::key)?, choice)
     }
 }

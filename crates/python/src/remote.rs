@@ -10,12 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hearith_paillier::encoding::decode_signed;
-use hearith_paillier::{Compute, ComputeError, Decrypt, ErrorKind};
+use hearith_paillier::{Compute, ComputeError, Decrypt};
 use hearith_service::client;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
-use zeroize::Zeroizing;
 
 use crate::batches::{Ciphertexts, Plaintexts};
 use crate::errors;
@@ -55,7 +54,7 @@ impl Service {
     /// The key at the service.
     fn key(&self, py: Python<'_>, public: &PublicKey) -> PyResult<Py<RemoteKey>> {
         let key = py.detach(|| self.0.key(&public.0)).map_err(|error| errors::service(&error))?;
-        Py::new(py, (RemoteKey(Arc::new(key)), PublicKey(public.0.clone())))
+        Py::new(py, (RemoteKey(Arc::new(key)), PublicKey::new(public.0.clone())))
     }
 }
 
@@ -145,15 +144,7 @@ impl RemoteKey {
         bits: u32,
     ) -> PyResult<Ciphertexts> {
         let weights = integers::small(data, width)?;
-        let rows = numbers.0.len();
-        if terms == 0 || !rows.is_multiple_of(terms) {
-            return Err(errors::operation(ErrorKind::Terms { terms, rows }.into()));
-        }
-        // One vector of weights stands for all sums.
-        let times = if weights.len() == terms { rows / terms } else { 1 };
-        let weights = Zeroizing::new(weights.repeat(times));
-        let groups: Vec<Vec<u32>> = (0..rows as u32).collect::<Vec<_>>().chunks(terms).map(<[u32]>::to_vec).collect();
-        self.ask(py, |key| key.sum_groups(&key.multiply(&numbers.0, &weights, bits)?, &groups))
+        self.ask(py, |key| key.dot(&numbers.0, &weights, terms, bits))
     }
 
     /// The signed integers in ciphertexts, packed. The service checks what it decrypts, asked or

@@ -69,7 +69,7 @@ impl Verification {
 
     #[getter]
     fn public(&self) -> PublicKey {
-        PublicKey(self.0.key().clone())
+        PublicKey::new(self.0.key().clone())
     }
 
     #[getter]
@@ -159,7 +159,7 @@ impl KeyShare {
 
     #[getter]
     fn public(&self) -> PublicKey {
-        PublicKey(self.0.key().clone())
+        PublicKey::new(self.0.key().clone())
     }
 
     #[getter]

@@ -53,8 +53,9 @@ impl SlotLayout {
         additions: u64,
     ) -> PyResult<(Zeroizing<Vec<u8>>, usize)> {
         let additions = vec![additions; numbers.len()];
-        let slots = threads::run(py, || self.0.unpack(key.0.public(), &key.0.decrypt(numbers)?, &additions))?;
-        let slots = slots.map_err(errors::operation)?;
+        let slots =
+            threads::run(py, || Ok(self.0.unpack(key.0.public(), &key.decrypted(numbers, false)?, &additions)?))?;
+        let slots = slots.map_err(errors::decrypt)?;
         let overflow = slots.iter().position(Option::is_none);
         if let Some(slot) = overflow {
             return Err(errors::slot_overflow(slot / self.0.slots()));

@@ -9,7 +9,7 @@ import pytest
 
 #: The names that tests in Python give out; a list may hold those of the tests in Rust too.
 NAMES = {"serial", "avx2", "ifma", "phe-suite", "command", "flower", "notebooks", "spark", "last-pid", "namespaces"}
-NAMES |= {"postgres-extension"}
+NAMES |= {"postgres-extension", "emulated-card"}
 
 
 def missing(name: str, reason: str) -> NoReturn:

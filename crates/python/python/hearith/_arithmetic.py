@@ -110,7 +110,7 @@ def _times(left: Encrypted, integers: Integers, encoding: Encoding, progress: bo
         with packed(integers[start:stop]) as (data, width):
             return key.multiply(rows.range(start, stop), data, width, bits)
 
-    product = joined(len(rows), piece, progress, "multiplying")
+    product = joined(len(rows), piece, progress, "multiplying", key=key)
     return left.holding(product, left.shape, encoding=left.encoding.times(encoding), bound=bound)
 
 
@@ -149,7 +149,11 @@ def aligned(parts: Sequence[Encrypted], others: Sequence[Encoding] = ()) -> list
 def rerandomised(numbers: Encrypted, progress: bool) -> Encrypted:
     """The same numbers in other ciphertexts."""
     key, rows = numbers.key.native, numbers.rows
-    others = joined(len(rows), lambda start, stop: key.rerandomise(rows.range(start, stop)), progress, "randomising")
+
+    def randomised(start: int, stop: int) -> Ciphertexts:
+        return key.rerandomise(rows.range(start, stop))
+
+    others = joined(len(rows), randomised, progress, "randomising", key=key)
     return numbers.holding(others, numbers.shape)
 
 
@@ -239,4 +243,4 @@ def _row_by_row(
     def piece(start: int, stop: int) -> Ciphertexts:
         return operation(a.range(start, stop), b.range(start, stop))
 
-    return left.holding(joined(len(a), piece, progress, "adding"), left.shape, bound=bound)
+    return left.holding(joined(len(a), piece, progress, "adding", key=left.key.native), left.shape, bound=bound)

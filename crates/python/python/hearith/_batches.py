@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hearith._native import Ciphertexts, Gathering, threads
+from hearith._native import Ciphertexts, Gathering, PrivateKey, PublicKey, threads
 from hearith.errors import HearithError
 
 #: Rows of the first piece, for each thread: a lane each.
@@ -18,13 +18,14 @@ _PIECE = 0.05
 _MOST = 1 << 16
 
 
-def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of rows, as many rows each as take about a twentieth of a second.
+def pieces(rows: int, progress: bool, what: str, together: int = 0) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of rows, as many rows each as take about a twentieth of a second, or
+    `together`, which a graphics card takes at a time.
 
     Between two pieces Python sees a pending Ctrl-C. With `progress` a bar is shown (needs `tqdm`).
     """
     bar = _bar(rows, what) if progress else None
-    least = _FIRST * threads()
+    least = together or _FIRST * threads()
     start, size = 0, least
     try:
         while start < rows:
@@ -35,7 +36,7 @@ def pieces(rows: int, progress: bool, what: str) -> Iterator[tuple[int, int]]:
             if bar is not None:
                 bar.update(stop - start)
             start = stop
-            size = max(least, min(int(size * min(_PIECE / seconds, 4.0)), _MOST))
+            size = together or max(least, min(int(size * min(_PIECE / seconds, 4.0)), _MOST))
     finally:
         if bar is not None:
             bar.close()
@@ -70,13 +71,20 @@ def rows_from(start: int) -> Iterator[None]:
 
 
 def joined(
-    rows: int, piece: Callable[[int, int], Ciphertexts], progress: bool = False, what: str = "computing"
+    rows: int,
+    piece: Callable[[int, int], Ciphertexts],
+    progress: bool = False,
+    what: str = "computing",
+    *,
+    key: PublicKey | PrivateKey | None = None,
 ) -> Ciphertexts:
-    """The ciphertexts of all pieces one after another; one call of `piece` at least."""
+    """The ciphertexts of all pieces one after another; one call of `piece` at least. The pieces are
+    those that suit `key`, if that is what computes.
+    """
     # Each piece goes to its place at once: pieces kept up to the end would take as much again as
     # the result.
     gathering, found = None, None
-    for start, stop in pieces(rows, progress, what):
+    for start, stop in pieces(rows, progress, what, 0 if key is None else key.batch_rows(rows)):
         with rows_from(start):
             found = piece(start, stop)
         if stop - start < rows:

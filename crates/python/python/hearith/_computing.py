@@ -50,7 +50,9 @@ class ComputingKey:
 
     @property
     def engine(self) -> str:
-        """What computes: `ifma` or `serial`."""
+        """What computes: `ifma`, `avx2`, `serial`, or cards (`cuda`, `cuda:1`, `cuda:all`,
+        `auto`).
+        """
         return self.native.engine
 
     @property

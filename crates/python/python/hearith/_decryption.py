@@ -99,7 +99,7 @@ class DecryptionKey(ABC):
         check_key(content, self.id)
         _check_kind(content, into)
         found: list[Integers] = []
-        for start, stop in pieces(content.size, progress, "decrypting"):
+        for start, stop in pieces(content.size, progress, "decrypting", self.native.batch_rows(content.size)):
             with rows_from(start):
                 rows = content.rows.range(start, stop)
                 found.append(unpack(*self.native.decrypt_integers(rows, check=check)))

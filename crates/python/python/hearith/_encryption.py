@@ -134,7 +134,7 @@ class EncryptionKey(ABC):
         def piece(start: int, stop: int) -> rust.Ciphertexts:
             return native.encrypt(plaintexts(public.native, integers[start:stop]))
 
-        rows = joined(len(integers), piece, progress, "encrypting")
+        rows = joined(len(integers), piece, progress, "encrypting", key=native)
         return EncryptedArray(Encrypted(public, rows, encoding, bound, shape))
 
 

@@ -116,7 +116,7 @@ class Totals:
         """Adds the rows of a table or record batch, whether or not they are of a table that is
         there already.
         """
-        for start, batch in _batches(as_table(table), progress, "adding"):
+        for start, batch in _batches(as_table(table), progress, "adding", self._key.native):
             with rows_from(start):
                 if self._alignment is not None:
                     batch = self._alignment.align(self._key.native, batch)
@@ -160,7 +160,7 @@ def encrypt_columns(
     plain = as_table(table)
     encryptor = encryptor_of(key.native, plain.schema, columns, pack, rounding, max_additions)
     encrypted = []
-    for start, batch in _batches(plain, progress, "encrypting"):
+    for start, batch in _batches(plain, progress, "encrypting", key.native):
         with rows_from(start):
             encrypted.append(encryptor.encrypt(batch))
     return extended(pa.Table.from_batches(encrypted, encryptor.schema))
@@ -217,7 +217,7 @@ def decrypt_columns(key: DecryptingKey, table: Any, *, check: bool = False, prog
     encrypted = as_table(table)
     decryptor = _native.Decryptor(key.native, encrypted.schema, check=check)
     decrypted = []
-    for start, batch in _batches(encrypted, progress, "decrypting"):
+    for start, batch in _batches(encrypted, progress, "decrypting", key.native):
         with rows_from(start):
             decrypted.append(decryptor.decrypt(batch))
     return narrowed(pa.Table.from_batches(decrypted, decryptor.schema), encrypted.schema)
@@ -335,10 +335,15 @@ def column_names(columns: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _batches(table: pa.Table, progress: bool, what: str) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows in record batches, each with the number of its first row; at least one."""
+def _batches(
+    table: pa.Table, progress: bool, what: str, key: _native.PublicKey | _native.PrivateKey | None = None
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows in record batches that suit what computes, each with the number of its first row; at
+    least one.
+    """
     empty = True
-    for start, stop in pieces(table.num_rows, progress, what):
+    together = 0 if key is None else key.batch_rows(table.num_rows)
+    for start, stop in pieces(table.num_rows, progress, what, together):
         empty = False
         yield start, table.slice(start, stop - start).combine_chunks().to_batches()[0]
     if empty:

@@ -233,8 +233,10 @@ def generate_keypair(
         parameters: of `bfv` alone, which has no other arguments but the engine: `bfv-4096`,
             `bfv-8192` (the default) or `bfv-16384`.
         insecure: allows keys that protect nothing.
-        engine: `serial` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest that the
-            machine has.
+        engine: `serial`, `avx2` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest
+            that the machine has. `cuda`, `cuda:1` and `cuda:all` are graphics cards, for keys of
+            1024 to 4096 bits of Paillier's scheme; `auto` takes one for 16384 rows and more where
+            `HEARITH_ALLOW_CARD` is 1. Every key that is made or read can name its engine.
 
     >>> import hearith as he
     >>> public, private = he.generate_keypair(512, "djn", insecure=True)
