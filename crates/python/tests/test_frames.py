@@ -16,7 +16,7 @@ import hearith as he
 import hearith.pandas
 import hearith.polars
 from hearith.columns import as_table
-from hearith.errors import KeyMismatchError, NullError, ScaleError, TableError
+from hearith.errors import KeyMismatchError, NullError, RangeError, ScaleError, TableError
 
 FRAME = pd.DataFrame(
     {
@@ -98,6 +98,32 @@ class TestPandas:
         assert numbers(private, merged["bonus"]) == exact("2.25", "1.50", "3.00", None)
         assert numbers(private, df["bonus"].astype("hearith")) == exact("1.50", "2.25", "3.00")
 
+    def test_frames_of_unlike_senders_are_put_together(self, keys, other_keys, df):
+        public, private = keys
+        finer = FRAME.he.encrypt(public, {"salary": {"scale": 3, "range": 10**6}, "bonus": {"scale": 2}})
+        for frames in ([df, finer], [finer, df], [df, finer, df[:0]]):
+            both = pd.concat(frames, ignore_index=True)
+            assert str(both["salary"].dtype) == "hearith"
+            assert sorted(numbers(private, both["salary"].dropna())) == [-7, -7, 3100, 3100]
+            totals = both.he.sum("dept").he.decrypt(private)
+            assert totals["salary"].tolist() == [6186, None]
+            assert totals["bonus"].tolist() == [9, Decimal("4.5")]
+        # What pandas keeps as objects is a column as well.
+        wide = pd.concat([df["salary"], finer["bonus"]], axis=1)
+        assert private.decrypt_columns(wide.T).to_pydict()["2"] == [-7, 3]
+        rows = df.assign(pay=df.apply(lambda row: row["bonus"] * row["years"] - row["bonus"], axis=1))
+        assert rows.he.sum("dept").he.decrypt(private)["pay"].tolist() == [6, Decimal("2.25")]
+        apart = pd.concat([df, FRAME.he.encrypt(other_keys[0], COLUMNS)])
+        with pytest.raises(KeyMismatchError, match="under key"):
+            apart.he.sum("dept")
+        for wrong, error in [
+            (lambda: finer["salary"].astype(df["salary"].dtype), ScaleError),
+            (lambda: finer["bonus"].astype(finer["salary"].dtype), RangeError),
+            (lambda: df["salary"].astype(FRAME.he.encrypt(other_keys[0], COLUMNS)["salary"].dtype), KeyMismatchError),
+        ]:
+            with pytest.raises(error):
+                wrong()
+
     def test_arithmetic(self, keys, df):
         private = keys[1]
         assert numbers(private, df["salary"] * 2) == exact(6200, None, -14)
@@ -165,8 +191,10 @@ class TestPandas:
 
     def test_numbers_that_do_not_go_together(self, keys, other_keys, df):
         one = df["salary"].iloc[0]
-        with pytest.raises(ScaleError, match="do not stand in one column"):
-            pd.Series([one, df["bonus"].iloc[0]], dtype="hearith")
+        aligned = pd.Series([one, None, df["bonus"].iloc[0]], dtype="hearith")
+        assert numbers(keys[1], aligned) == exact("3100.00", None, "1.50")
+        with pytest.raises(ScaleError, match="quotients"):
+            pd.Series([one, df["bonus"].iloc[0] / 3], dtype="hearith")
         with pytest.raises(KeyMismatchError, match="under key"):
             pd.Series([one, other_keys[0].encrypt(1)], dtype="hearith")
         with pytest.raises(TableError, match="not encrypted"):

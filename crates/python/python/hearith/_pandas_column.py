@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -14,11 +15,13 @@ import pyarrow as pa
 from pandas.api.extensions import ExtensionArray, ExtensionDtype, register_extension_dtype, take
 
 from hearith import _computing
+from hearith._arithmetic import aligned, moved
 from hearith._cells import Cells, valid
 from hearith._encrypted import Encrypted
 from hearith.array import EncryptedArray
 from hearith.arrow import Description, EncryptedType, read_encoding, to_arrow
-from hearith.errors import KeyMismatchError, ScaleError, TableError
+from hearith.encoding import MAX_SCALE, Encoding
+from hearith.errors import KeyMismatchError, RangeError, TableError
 
 #: What of pandas writes cells as text that nobody reads back, by its module.
 _WRITERS = {
@@ -60,6 +63,24 @@ class EncryptedDtype(ExtensionDtype):
 
     def __from_arrow__(self, column: Any) -> EncryptedColumn:
         return EncryptedColumn(column)
+
+    def _get_common_dtype(self, dtypes: Sequence[Any]) -> Any:
+        """The type of columns that are put together: of the finest scale, with room for the largest
+        numbers. None for columns under different keys, packed ones and plain ones.
+        """
+        if not all(isinstance(one, EncryptedDtype) for one in dtypes):
+            return None
+        found = [one.description for one in dtypes if one.description is not None]
+        if all(one == found[0] for one in found):
+            return EncryptedDtype(found[0]) if found else self
+        if len({one.key for one in found}) > 1 or any(one.encoding == "slots" for one in found):
+            return None
+        encodings = [read_encoding(one) for one in found]
+        common = reduce(Encoding.common, encodings)
+        if common.divisor != 1 or common.scale > MAX_SCALE:
+            return None
+        bounds = [one.bound * encoding.steps_to(common) for one, encoding in zip(found, encodings, strict=True)]
+        return EncryptedDtype(Description.of_bound(found[0].key, found[0].bits, common, max(bounds)))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -104,10 +125,13 @@ class EncryptedColumn(ExtensionArray):
         if isinstance(scalars, cls):
             return scalars
         given = dtype.description if isinstance(dtype, EncryptedDtype) else None
-        cells = [None if cell is None or cell is pd.NA else _single(cell) for cell in scalars]
-        description = _common([cell for cell in cells if cell is not None], given)
-        kind = EncryptedType(description)
-        rows = [None if cell is None else cell.to_bytes() for cell in cells]
+        singles = [None if cell is None or cell is pd.NA else _single(cell) for cell in scalars]
+        there = [cell for cell in singles if cell is not None]
+        if len({cell.encoding for cell in there}) > 1:
+            there = aligned(there)
+        kind = EncryptedType(_common(there, given))
+        found = iter(there)
+        rows = [None if cell is None else next(found).to_bytes() for cell in singles]
         return cls(pa.ExtensionArray.from_storage(kind, pa.array(rows, kind.storage_type)))
 
     @property
@@ -170,16 +194,33 @@ class EncryptedColumn(ExtensionArray):
         return pa.ExtensionArray.from_storage(self._kind, self._storage)
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
-        """The column as it is, or its cells as objects.
+        """The column as it is, with the description of another one, or its cells as objects.
 
         Raises:
+            KeyMismatchError: the other description is of another key.
+            RangeError: it has no room for the numbers of this one.
+            ScaleError: it has fewer digits than this one.
             TypeError: it would be of another type, or a function of pandas is about to write text
                 of what cells show.
         """
         kind = pd.api.types.pandas_dtype(dtype)
-        if isinstance(kind, EncryptedDtype):
+        if not isinstance(kind, EncryptedDtype):
+            return self.__array__(kind if isinstance(kind, np.dtype) else "str")
+        if kind.description in (None, self._kind.description):
             return self.copy()
-        return self.__array__(kind if isinstance(kind, np.dtype) else "str")
+        return self._described(kind.description)
+
+    def _described(self, description: Description) -> Self:
+        """The numbers in a column that is described so."""
+        if description.key != self._kind.description.key:
+            text = f"numbers under key {self._kind.description.key} and under key {description.key}"
+            raise KeyMismatchError(text, kind="wrong_key")
+        cells = self.cells()
+        numbers = moved(cells.numbers.content, read_encoding(description))
+        if numbers.bound > description.bound:
+            raise RangeError("the numbers may be larger than those of the other column", kind="out_of_range")
+        stored = Cells(EncryptedArray(numbers), cells.present).to_arrow().storage
+        return type(self)(pa.ExtensionArray.from_storage(EncryptedType(description), stored))
 
     def __iter__(self) -> Iterator[Any]:
         _check_kept()
@@ -290,6 +331,26 @@ class EncryptedColumn(ExtensionArray):
         return type(self)(pa.ExtensionArray.from_storage(self._kind, storage))
 
 
+def with_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with columns of encrypted numbers where it has them as objects, as `apply`, `T` and
+    assignments leave them.
+
+    Raises:
+        KeyMismatchError: the numbers of a column are under different keys.
+        RangeError, ScaleError: they have no common scale in a column.
+    """
+    for place, kind in enumerate(frame.dtypes):
+        cells = frame.iloc[:, place]
+        if kind == np.dtype(object) and any(isinstance(cell, EncryptedArray) for cell in cells):
+            missing = cells.isna()
+            column = EncryptedColumn._from_sequence(
+                [None if gone else cell for cell, gone in zip(cells, missing, strict=True)]
+            )
+            frame = frame.copy(deep=False)
+            frame.isetitem(place, column)
+    return frame
+
+
 def _check_kept() -> None:
     """Checks that no writer of text asks for the cells: pandas has no other sign of that.
 
@@ -326,11 +387,12 @@ def _single(cell: Any) -> Encrypted:
 
 
 def _common(cells: Sequence[Encrypted], given: Description | None) -> Description:
-    """What a column of these numbers says of itself: what is given if they all come from such a
-    column, else no more than their bound.
+    """What a column of these numbers, all of one encoding, says of itself: what is given if they
+    all come from such a column, else no more than their bound.
 
     Raises:
-        KeyMismatchError, ScaleError: the numbers do not go together.
+        KeyMismatchError: the numbers do not go together.
+        ScaleError: they are quotients, or of too many digits for a column.
         TypeError: there are none, and nothing is given.
     """
     if not cells:
@@ -341,8 +403,6 @@ def _common(cells: Sequence[Encrypted], given: Description | None) -> Descriptio
     for cell in cells:
         if cell.key_id != largest.key_id:
             raise KeyMismatchError(f"numbers under key {cell.key_id} and under key {largest.key_id}", kind="wrong_key")
-        if cell.encoding != largest.encoding:
-            raise ScaleError(f"{cell.encoding} and {largest.encoding} do not stand in one column", kind="scales_differ")
     if given is not None and all(_is_of(cell, given) for cell in cells):
         return given
     described: Description = to_arrow(largest.shaped((1,))).type.description

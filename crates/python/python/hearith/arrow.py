@@ -78,6 +78,20 @@ class Description:
             values=tuple(_descriptions.values(_descriptions.entries(field))),
         )
 
+    @classmethod
+    def of_bound(cls, key: str, bits: int, encoding: Encoding, bound: int) -> Description:
+        """The description of integers of at most `bound` in magnitude that are of no table."""
+        steps = 16**-encoding.exponent if encoding.base == 16 else 1
+        return cls(
+            key=key,
+            bits=bits,
+            encoding=encoding.name,
+            scales=(encoding.scale,),
+            ranges=(max(1, -(-bound // steps)),),
+            max_additions=1,
+            exponent=encoding.exponent if encoding.base == 16 else 0,
+        )
+
     def entries(self) -> dict[str, str]:
         """The entries that say the same in the metadata of a field."""
         text = {
@@ -183,17 +197,7 @@ def to_arrow(numbers: Encrypted) -> pa.ExtensionArray:
     encoding = numbers.encoding.undivided()
     if len(numbers.shape) > 1:
         raise ShapeError(f"a column has one dimension, not {len(numbers.shape)}: ravel() the array", kind="dimensions")
-    steps = 16**-encoding.exponent if encoding.base == 16 else 1
-    description = Description(
-        key=numbers.key_id,
-        bits=numbers.bits,
-        encoding=encoding.name,
-        scales=(encoding.scale,),
-        ranges=(max(1, -(-numbers.bound // steps)),),
-        max_additions=1,
-        exponent=encoding.exponent if encoding.base == 16 else 0,
-    )
-    kind = EncryptedType(description)
+    kind = EncryptedType(Description.of_bound(numbers.key_id, numbers.bits, encoding, numbers.bound))
     storage = pa.Array.from_buffers(kind.storage_type, numbers.size, [None, pa.py_buffer(numbers.to_bytes())])
     return pa.ExtensionArray.from_storage(kind, storage)
 

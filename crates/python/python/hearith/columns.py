@@ -292,10 +292,17 @@ def _as_arrow(table: Any) -> pa.Table:
     if library in ("pandas", "polars") and hasattr(table, "to_frame"):
         table = table.to_frame()
     if library == "pandas":
-        return pa.Table.from_pandas(table, preserve_index=False)
+        return pa.Table.from_pandas(_with_columns(table), preserve_index=False)
     if hasattr(table, "__arrow_c_stream__"):
         return pa.table(table)
     raise TypeError(f"{type(table).__name__} is not a table: give one of pyarrow, pandas or polars")
+
+
+def _with_columns(frame: Any) -> Any:
+    # Whoever has a frame of pandas has pandas; others need not.
+    from hearith._pandas_column import with_columns
+
+    return with_columns(frame)
 
 
 def tables(given: Any) -> Iterator[pa.Table]:

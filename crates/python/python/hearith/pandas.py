@@ -15,10 +15,11 @@ is encrypted: pandas would write what it shows of the numbers and lose them. Wri
 Feather. `to_html` and `to_string` show `<encrypted>`.
 
 A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether
-this module is imported or not. It can be filtered, taken, joined, concatenated, shown and written.
-`+`, `-` and `*` compute as `EncryptedArray` does, with plain columns and numbers, `+` and `-` with
-other encrypted columns; `sum` and `mean` give a single encrypted number, `groupby(...).sum()` a
-column of them. Everything else is a `TypeError`: nobody sees the numbers.
+this module is imported or not. It can be filtered, taken, joined, concatenated (columns of unlike
+scales get the finer one), shown and written. `+`, `-` and `*` compute as `EncryptedArray` does,
+with plain columns and numbers, `+` and `-` with other encrypted columns; `sum` and `mean` give a
+single encrypted number, `groupby(...).sum()` a column of them. Everything else is a `TypeError`:
+nobody sees the numbers.
 """
 
 from __future__ import annotations
