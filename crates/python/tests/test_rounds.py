@@ -118,6 +118,16 @@ def test_places_are_names(parties):
         assert ours.aggregate([ours.encrypt(LAYERS), b"", ours.encrypt(LAYERS)]).clients == (0, 2)
 
 
+def test_a_round_is_decrypted_as_its_total_is(parties):
+    ours, private, _ = parties
+    round = ours.aggregate([ours.encrypt(LAYERS), ours.encrypt(LAYERS)], weights=[1, 2])
+    np.testing.assert_array_equal(ours.total(private, round)["b"], [9, 3, 6])
+    np.testing.assert_array_equal(ours.mean(private, round)["b"], LAYERS["b"])
+    assert ours.total_weight(private, round) == 3
+    with pytest.raises(TypeError, match="an EncryptedUpdate is needed, not dict"):
+        ours.mean(private, LAYERS)
+
+
 def test_rounds_of_nobody(parties):
     ours, *_ = parties
     for updates in ([], {}):

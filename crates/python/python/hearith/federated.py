@@ -317,8 +317,15 @@ class Aggregator:
         self._check(update)
         return update
 
-    def total(self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
-        """The weighted sum that an update holds, in arrays of the agreed shapes.
+    def total(
+        self,
+        private: PrivateKey | bfv.PrivateKey,
+        update: EncryptedUpdate | Round[EncryptedUpdate],
+        *,
+        progress: bool = False,
+    ) -> Floats:
+        """The weighted sum that an update or the total of a round holds, in arrays of the agreed
+        shapes.
 
         Raises:
             RangeError: a slot holds more than the range times the total weight.
@@ -326,12 +333,20 @@ class Aggregator:
         totals, _ = self._decrypted(private, update, progress)
         return self._shaped(totals, Fraction(1))
 
-    def mean(self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate, *, progress: bool = False) -> Floats:
+    def mean(
+        self,
+        private: PrivateKey | bfv.PrivateKey,
+        update: EncryptedUpdate | Round[EncryptedUpdate],
+        *,
+        progress: bool = False,
+    ) -> Floats:
         """The weighted mean: the total over the total weight."""
         totals, weight = self._decrypted(private, update, progress)
         return self._shaped(totals, Fraction(1, weight))
 
-    def total_weight(self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate) -> int:
+    def total_weight(
+        self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate | Round[EncryptedUpdate]
+    ) -> int:
         """The weights of all updates in a sum together, which are decrypted if they are secret."""
         return self._decrypted(private, update, False)[1]
 
@@ -361,6 +376,8 @@ class Aggregator:
         return whole("weight", weight, 1, self._max_weight)
 
     def _check(self, update: EncryptedUpdate) -> None:
+        if not isinstance(update, EncryptedUpdate):
+            raise TypeError(f"an EncryptedUpdate is needed, not {type(update).__name__}")
         if update.key_id != self._key.id:
             raise KeyMismatchError(f"an update under key {update.key_id}, not {self._key.id}", kind="wrong_key")
         if update.layout != self._layout:
@@ -374,10 +391,12 @@ class Aggregator:
             raise KeyMismatchError(text, kind="wrong_key")
 
     def _decrypted(
-        self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate, progress: bool
+        self, private: PrivateKey | bfv.PrivateKey, update: EncryptedUpdate | Round[EncryptedUpdate], progress: bool
     ) -> tuple[Integers, int]:
         """The weighted sums and the total weight."""
         self._check_key(private.id)
+        if isinstance(update, Round):
+            update = update.total
         self._check(update)
         weight = update.weight
         # A slot holds numbers of the largest weight; a total weight stands for that many of them.
