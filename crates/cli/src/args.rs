@@ -344,7 +344,7 @@ pub struct Sum {
     #[arg(long, short, value_name = "NAME,...")]
     pub by: Vec<Columns>,
     /// Add up only rows that meet a condition on plain columns, as "age >= 30"
-    #[arg(long = "where", short = 'w', value_name = "CONDITION")]
+    #[arg(long = "where", short = 'w', value_name = "CONDITION", allow_hyphen_values = true)]
     pub conditions: Vec<Predicate>,
     /// Multiply each number by a plain column or an expression (bfv alone)
     #[arg(long, value_name = "NAME")]
@@ -835,6 +835,9 @@ fn sentence(text: &str) -> String {
     let mut said = String::new();
     for line in lines {
         let line = line.strip_prefix("error: ").unwrap_or(line);
+        // What clap says of this holds for names of files alone.
+        let begins = line.starts_with("tip: to pass '-");
+        let line = if begins { "tip: write --OPTION=VALUE if a value begins with -" } else { line };
         said += match line {
             _ if said.is_empty() => "",
             line if said.ends_with(':') || line.starts_with('[') => " ",

@@ -25,7 +25,7 @@ pub(crate) fn run(session: &Session, command: &Describe) -> Result<(), Failure> 
     let sign = signing::key(session, command.sign.as_deref())?;
     let mut taken = vec![&*command.input, &*command.like];
     taken.extend(command.sign.as_deref());
-    let output = Output::create(&command.out, &taken)?;
+    let output = Output::table(&command.out, &taken)?;
     let mut sink = Sink::signed_parquet(output, describer.schema(), sign)?;
 
     let mut watch = Stopwatch::start();

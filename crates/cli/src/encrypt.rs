@@ -42,7 +42,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let encryptor =
         Encryptor::new(encryption, &table.schema, &options(command)?).map_err(|error| table.failure(error))?;
     let sign = signing::key(session, command.sign.as_deref())?;
-    let output = Output::create(&command.out, &inputs(command))?;
+    let output = Output::table(&command.out, &inputs(command))?;
     let mut sink = Sink::signed_parquet(output, encryptor.schema(), sign)?;
 
     let mut watch = Stopwatch::start();

@@ -244,7 +244,8 @@ fn described(error: &(dyn Error + 'static)) -> String {
 
 /// What is wrong in a row, counted from 0, and a column.
 fn located(row: Option<u64>, column: Option<&str>, kind: &dyn fmt::Display) -> String {
-    let column = column.map(Printable);
+    // An empty name would not be seen.
+    let column = column.map(|name| Printable(if name.is_empty() { "\"\"" } else { name }));
     match (row.map(|row| row.saturating_add(1)), column) {
         (Some(row), Some(column)) => format!("row {row}, column {column}: {kind}"),
         (Some(row), None) => format!("row {row}: {kind}"),

@@ -26,7 +26,7 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     let opener = Opener::new(&key, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
     let mut taken = vec![&*command.input, &*command.key];
     taken.extend(signing::files(&None, &command.signers));
-    let output = Output::create(&command.out, &taken)?;
+    let output = Output::table(&command.out, &taken)?;
     let mut sink = Sink::parquet(output, opener.schema())?;
 
     let mut watch = Stopwatch::start();

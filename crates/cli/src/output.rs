@@ -13,6 +13,9 @@ use crate::{closed, interrupt, temporary};
 
 /// Symbolic links that are followed one after another, as many as Linux does.
 const MOST_LINKS: usize = 40;
+/// Endings of names that promise something else than Parquet.
+const OTHER_FORMATS: [&str; 13] =
+    ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "xlsx", "xls", "arrow", "feather", "orc", "gz", "zst"];
 
 /// An output being written.
 ///
@@ -67,6 +70,22 @@ impl Output {
         }
         check_not_input(path, inputs)?;
         Self::file(path, Access::Usual, true)
+    }
+
+    /// As [`Output::create`], for a table, which is written as Parquet whatever its name says.
+    ///
+    /// # Errors
+    /// As there, and a name that ends as those of other formats do.
+    pub fn table(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {
+        check_not_input(path, inputs)?;
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.filter(|ending| OTHER_FORMATS.contains(&ending.as_str())) {
+            None => Self::create(path, inputs),
+            Some(ending) => {
+                let what = format!("this table is written as Parquet, and its name ends in .{ending}");
+                Err(Failure::at(name(path), what))
+            }
+        }
     }
 
     /// Begins a file, which must not be there yet unless `replace` is given.

@@ -88,7 +88,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
     };
     let at = |error: hearith_columns::Error| Failure::at(&input.name, error);
     let importer = Importer::new(&key, &options).map_err(at)?;
-    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let output = Output::table(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, importer.schema())?;
 
     let mut watch = Stopwatch::start();

@@ -25,7 +25,7 @@ pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failu
     let sharer = Sharer::new(&share, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
     let mut taken = vec![&*command.input, &*command.share];
     taken.extend(signing::files(&None, &command.signers));
-    let output = Output::create(&command.out, &taken)?;
+    let output = Output::table(&command.out, &taken)?;
     let mut sink = Sink::parquet(output, sharer.schema())?;
 
     let mut watch = Stopwatch::start();

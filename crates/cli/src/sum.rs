@@ -54,7 +54,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     };
     let Inputs { files, mut alignment, mut totals, rows } = Inputs::open(&adding, command)?;
     let sign = signing::key(session, command.sign.as_deref())?;
-    let output = Output::create(&command.out, &taken(command))?;
+    let output = Output::table(&command.out, &taken(command))?;
     let mut sink = Sink::signed_parquet(output, totals.schema(), sign)?;
 
     let mut watch = Stopwatch::start();

@@ -67,7 +67,7 @@ pub(crate) fn import(session: &Session, command: &Import) -> Result<(), Failure>
         watch.compute(|| reader.survey(&piece.batch)).map_err(at)?;
     }
     let values = reader.finish(&schema).map_err(at)?;
-    let output = Output::create(&command.out, &[&command.input, &command.key])?;
+    let output = Output::table(&command.out, &[&command.input, &command.key])?;
     let mut sink = Sink::parquet(output, values.schema())?;
     let table = open()?;
     let progress = Progress::start("importing", table.length);

@@ -102,9 +102,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Located { row, column, cell, kind } = &*self.0;
         match (row, column) {
-            (Some(row), Some(column)) => write!(f, "row {row}, column {column}: ")?,
+            (Some(row), Some(column)) => write!(f, "row {row}, column {}: ", called(column))?,
             (Some(row), None) => write!(f, "row {row}: ")?,
-            (None, Some(column)) => write!(f, "column {column}: ")?,
+            (None, Some(column)) => write!(f, "column {}: ", called(column))?,
             (None, None) => {}
         }
         match cell {
@@ -362,6 +362,21 @@ pub enum ErrorKind {
     /// A column to group by is encrypted.
     #[error("is encrypted: groups need plain values")]
     GroupEncrypted,
+    /// A column of weights is encrypted.
+    #[error("is encrypted: weights need plain values")]
+    WeightEncrypted,
+    /// The type of a column of weights is none of integers.
+    #[error("holds {found}: weights are integers of 64 bits (cast it to bigint)")]
+    WeightType {
+        /// The Arrow type found.
+        found: String,
+    },
+    /// A weight is null.
+    #[error("is null: every row needs a weight (a condition `... is not null` leaves rows out)")]
+    NullWeight,
+    /// A weight is no integer of 64 bits.
+    #[error("is not an integer of 64 bits, as weights are")]
+    NotAWeight,
     /// A column of this name would collide with one that totals have.
     #[error("the name is taken by a column of the totals")]
     ReservedName,
@@ -508,6 +523,11 @@ pub(crate) fn list(names: &[String]) -> String {
     text
 }
 
+/// A column's name as an error line shows it: an empty one would not be seen.
+fn called(column: &str) -> &str {
+    if column.is_empty() { "\"\"" } else { column }
+}
+
 /// A cell as an error line shows it: quoted, on one line, not too long.
 fn shown(text: &str) -> String {
     const SHOWN: usize = 40;
@@ -530,6 +550,12 @@ mod tests {
         assert_eq!(later.row(), Some(1004));
         assert!(later.to_string().starts_with("row 1004, "));
         assert_eq!(later.kind().to_string(), "is not a number", "the kind says nothing of the place");
+    }
+
+    #[test]
+    fn empty_names_are_seen() {
+        assert_eq!(ErrorKind::NotANumber.in_column("").to_string(), "column \"\": is not a number");
+        assert_eq!(ErrorKind::NotANumber.at(4, "").to_string(), "row 4, column \"\": is not a number");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub struct Csv {
     #[arg(long)]
     pub no_header: bool,
     /// A cell of this text is null, as an empty one is; may be given again
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub null: Vec<String>,
     /// A comma stands before the fraction of the numbers to encrypt
     #[arg(long)]

@@ -65,6 +65,7 @@ fn bad_arguments_are_one_line() {
         (&format!("{encrypt} --scale salary=x"), "invalid value 'salary=x' for '--scale <N>': invalid digit"),
         (&format!("{encrypt} --delimiter ab"), "invalid value 'ab' for '--delimiter <CHAR>': one character, or tab"),
         (&format!("{encrypt} more"), "unexpected argument 'more' found"),
+        ("encrypt -k k -c v --scale -1 x -o o", "unexpected argument '-1' found; tip: write --OPTION=VALUE if a value"),
         ("sum -k k -o o --min-rows 0 x", "invalid value '0' for '--min-rows <N>': at least 1"),
         ("sum -k k -o o --allow-rare-weights x", "the following required arguments were not provided: --min-rows <N>"),
         ("decrypt --check --remote u -k k x", "the argument '--check' cannot be used with"),

@@ -82,8 +82,24 @@ fn weights_are_expressions_too() {
     assert_eq!(sum(&["--weight", "\"a, b\"", "--by", "\"a, b\""]), "\"a, b\",rows,pay\n1,2,210\n2,2,86000\n");
     place.fails(
         "sum -k bfv/public.json --weight age>=30 rows.parquet -o x.parquet",
-        "rows.parquet: row 3, column age>=30: is not a number",
+        "rows.parquet: row 3, column age>=30: is null: every row needs a weight",
     );
+    let fails = |weight: &str, expected: &str| {
+        let line = ["sum", "-k", "bfv/public.json", "--weight", weight, "rows.parquet", "-o", "x.parquet"];
+        Run::of(place.command(line).output().unwrap()).failed(weight, &format!("rows.parquet: {expected}"));
+    };
+    fails("cast(hours as double)", "column cast(hours as double): holds Float64: weights are integers of 64 bits");
+    fails("day", "row 1, column day: is not an integer of 64 bits, as weights are");
+    fails("age", "row 3, column age: is null: every row needs a weight");
+    fails("pay", "column pay: is encrypted: weights need plain values");
+}
+
+#[test]
+fn conditions_may_begin_with_a_minus() {
+    let place = place("keys");
+    for (condition, expected) in [("-30 = age", "0,\n"), ("-1 < age", "3,40210\n"), ("-1<age", "3,40210\n")] {
+        assert_eq!(sum(&place, "keys", &["--where", condition]), format!("rows,pay\n{expected}"), "{condition}");
+    }
 }
 
 #[test]

@@ -34,6 +34,14 @@ fn european_tables_are_read_with_their_marks() {
 }
 
 #[test]
+fn words_for_null_may_begin_with_a_minus() {
+    let place = Place::new();
+    place.write("in.csv", "dept,pay\nlab,5\nlab,-99\nshop,-\nshop,--\nshop,-1\n");
+    let asked = ["-c", "pay", "--null", "-99", "--null", "-", "--null", "--", "in.csv"];
+    assert_eq!(total(&place, &asked), "rows,pay\n5,4\n");
+}
+
+#[test]
 fn tabs_and_spaces_have_names() {
     let place = Place::new();
     place.write("in.csv", "dept\tpay\nlab\t12 000\nshop\t7\n");

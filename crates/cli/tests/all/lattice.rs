@@ -217,11 +217,11 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ),
         (
             "sum --key lattice/public.json --weight dept rows.parquet --out x",
-            "rows.parquet: row 1, column dept: is not a number",
+            "rows.parquet: row 1, column dept: is not an integer of 64 bits, as weights are",
         ),
         (
             "sum --key lattice/public.json --weight salary rows.parquet --out x",
-            "rows.parquet: column salary: is encrypted",
+            "rows.parquet: column salary: is encrypted: weights need plain values",
         ),
         (
             "sum --key lattice/public.json --weight none rows.parquet --out x",

@@ -29,6 +29,25 @@ fn the_name_of_a_file_says_its_form() {
 }
 
 #[test]
+fn encrypted_tables_do_not_go_by_other_formats_names() {
+    let place = Place::new();
+    place.write("in.csv", "v\n5\n");
+    place.ok("encrypt -k keys/public.json -c v in.csv -o e");
+    for name in ["out.csv", "out.TSV", "out.json", "out.csv.gz", "out.xlsx"] {
+        let ending = name.rsplit('.').next().unwrap().to_lowercase();
+        let expected = format!("{name}: this table is written as Parquet, and its name ends in .{ending}");
+        for command in ["encrypt -k keys/public.json -c v in.csv", "sum -k keys/public.json e", "describe --like e e"] {
+            place.fails(&format!("{command} -o {name}"), &expected);
+        }
+        assert!(!place.file(name).exists());
+    }
+    for name in ["out.parquet", "out.PQ", "out.v1", "out"] {
+        place.ok(&format!("sum -k keys/public.json e -o {name}"));
+    }
+    assert_eq!(place.ok("decrypt -k keys/private.json out").text(), "rows,v\n1,5\n");
+}
+
+#[test]
 fn null_groups_and_empty_names_are_two_in_every_text() {
     let place = Place::new();
     let table = "import pyarrow as pa, pyarrow.parquet as pq\n\

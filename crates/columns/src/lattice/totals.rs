@@ -519,12 +519,12 @@ fn group_field(schema: &Schema, columns: &[LatticeColumn], by: &[String], name: 
 
 fn weight_field(schema: &Schema, columns: &[LatticeColumn], name: &str) -> Result<(), Error> {
     if columns.iter().any(|column| column.name == name) {
-        return Err(ErrorKind::GroupEncrypted.in_column(name));
+        return Err(ErrorKind::WeightEncrypted.in_column(name));
     }
     match find(schema, name)?.data_type() {
         // A column of text, as CSV has it, holds integers or an error; true is 1 and false 0.
         kind if kind.is_integer() || [DataType::Utf8, DataType::Boolean].contains(&plain(kind)) => Ok(()),
-        kind => Err(ErrorKind::NotNumeric { found: kind.to_string() }.in_column(name)),
+        kind => Err(ErrorKind::WeightType { found: kind.to_string() }.in_column(name)),
     }
 }
 
@@ -533,9 +533,12 @@ fn weights(name: &str, batch: &RecordBatch) -> Result<Vec<i64>, Error> {
     find(batch.schema_ref(), name)?;
     let array = batch.column_by_name(name).ok_or(ErrorKind::NothingEncrypted)?;
     let options = CastOptions { safe: true, ..CastOptions::default() };
-    let array = cast_with_options(array, &DataType::Int64, &options)?;
-    match (0..array.len()).find(|&row| array.is_null(row)) {
-        Some(row) => Err(ErrorKind::NotANumber.at(row, name)),
-        None => Ok(array.as_primitive::<Int64Type>().values().to_vec()),
+    let weights = cast_with_options(array, &DataType::Int64, &options)?;
+    match (0..weights.len()).find(|&row| weights.is_null(row)) {
+        Some(row) if array.logical_nulls().is_some_and(|nulls| nulls.is_null(row)) => {
+            Err(ErrorKind::NullWeight.at(row, name))
+        }
+        Some(row) => Err(ErrorKind::NotAWeight.at(row, name)),
+        None => Ok(weights.as_primitive::<Int64Type>().values().to_vec()),
     }
 }
