@@ -5,6 +5,7 @@ use std::time::Instant;
 use hearith_arith::cost::{Cost, peak_rate};
 use hearith_arith::natural::{bit_length, to_be};
 use hearith_arith::{Batch, Engine, Exponents, Modulus, Square};
+use hearith_device::State;
 use hearith_paillier::{Ciphertexts, Error, KeyPolicy, Plaintexts, PrivateKey, PublicKey, Variant, encoding};
 use serde::Serialize;
 
@@ -45,6 +46,13 @@ struct Explanation {
 /// Measures kernels and whole operations on one thread and prints the share of the limit that each
 /// reaches.
 pub(crate) fn run(session: &Session) -> Result<(), Failure> {
+    if let Some(kind) = session.device {
+        let (name, State { available, description, .. }) = (kind.system().name, kind.state());
+        let there = if available { description } else { format!("not available ({description})") };
+        return Err(Failure::new(format!(
+            "the cost model is that of the engine ifma: there is none of {name}, {there}"
+        )));
+    }
     let Some(peak) = peak_rate() else {
         let needs = Engine::Ifma.requires();
         return Err(Failure::new(format!("the cost model is that of the engine ifma, which needs {needs}")));

@@ -89,6 +89,17 @@ fn cards_are_listed_in_one_line() {
     assert!(found.contains("card 3: card too old: Emulated old has compute capability 7.5"), "{found}");
 }
 
+/// There is no cost model of cards: the card is named, or why there is none.
+#[test]
+fn what_cannot_be_explained_is_said() {
+    let place = Place::new();
+    let text = |driver| run(&place, driver, "engines --explain --engine cuda").stderr;
+    let known = text(EMULATED_DRIVER);
+    assert!(known.contains("there is none of cuda, card 0: Emulated exact, sm_90"), "{known}");
+    let none = text("/nowhere/libcuda.so.1");
+    assert!(none.contains("there is none of cuda, not available (no driver: /nowhere/libcuda.so.1"), "{none}");
+}
+
 #[test]
 fn a_card_that_is_not_there_is_an_error() {
     let place = Place::new();
