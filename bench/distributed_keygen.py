@@ -139,7 +139,8 @@ async def run(program: Path, folder: Path, sharing: tuple[int, int], bits: int, 
 
 def middle(numbers: list) -> str:
     """The median, with the least and the greatest."""
-    shown = [f"{number:.1f}" if isinstance(number, float) else f"{number:,}".replace(",", " ") for number in
+    digits = 1 if isinstance(numbers[0], float) else 0
+    shown = [f"{number:,.{digits}f}".replace(",", " ") for number in
              (statistics.median(numbers), min(numbers), max(numbers))]
     return f"{shown[0]} ({shown[1]}..{shown[2]})"
 
