@@ -31,15 +31,12 @@ TNO = "tno.mpc.protocols.distributed_keygen"
 STUCK = 3600
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens at now."""
+def held_ports(count: int) -> list[socket.socket]:
+    """Sockets on ports that nobody else gets until they are closed."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    return sockets
 
 
 class Run(NamedTuple):
@@ -100,13 +97,16 @@ class Wire:
 async def run(program: Path, folder: Path, sharing: tuple[int, int], bits: int, delay: float) -> Run:
     """Generates one key."""
     needed, trustees = sharing
-    ports, sent, servers, routes = free_ports(trustees), [0] * trustees, [], {}
+    held, sent, servers, routes = held_ports(trustees), [0] * trustees, [], {}
+    ports = [one.getsockname()[1] for one in held]
     for sender in range(2, trustees + 1):
         for receiver in range(1, sender):
             wire = Wire(sender, receiver, ports[receiver - 1], delay, sent)
             server = await asyncio.start_server(wire.accept, "127.0.0.1", 0)
             servers.append(server)
             routes[sender, receiver] = server.sockets[0].getsockname()[1]
+    for one in held:
+        one.close()
     started, running = time.monotonic(), []
     for number in range(1, trustees + 1):
         words = ["keygen", "--insecure-key", "--bits", str(bits), "--distributed", f"{needed}/{trustees}"]
