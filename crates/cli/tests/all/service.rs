@@ -117,11 +117,15 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
 #[test]
 fn a_shutdown_that_has_no_time_says_so() {
     let place = Place::new();
-    let service = Service::start(&place, "--grace 0");
+    let service = Service::start(&place, "--grace 0 --metrics 127.0.0.1:0");
+    let metrics = service.metrics.clone().expect("it says where it shows them");
     let (encrypting, mut table) = encrypting(&place, &service);
     let rows = lines(0..40_000);
     table.write_all(format!("x\n{rows}").as_bytes()).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    // The stream stays open: the table has not ended.
+    while shown(&metrics).lines().any(|line| line == "hearith_streams 0") {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     assert_eq!(service.end("-TERM"), Some(2));
     drop(table);
     assert_eq!(Run::of(encrypting.wait_with_output().unwrap()).status, Some(2));
