@@ -29,3 +29,14 @@ Example decrypt_example : let x := (4 * 2) mod 5 in let y := (6 * 4) mod 7 in
   1 = 1 /\ 1 = 1 /\ x + 5 * (((y - x) * 3) mod 7) = 3.
 Proof. apply (decrypt_correct 5 7 3 2 c 1 4 1 6 2 4 3); computed. Qed.
 Example djn_example : (3 ^ 35) ^ 4 = (3 ^ 4) ^ 35. Proof. apply djn_randomiser; lia. Qed.
+(* P = 7 = 2 3 1 + 1, Q = 11. *)
+Definition c_short := (1 + 7 * 11) ^ 2 * 3 ^ (7 * 11).
+Example subgroup_example : (1 = 1 <-> cong 7 (3 ^ (SHORT * 3)) 1) /\ (1 = 1 -> cong 7 (6 * 5) 2).
+Proof. apply (subgroup_half 7 11 3 2 3 c_short); try computed. apply Zgcd_1_rel_prime. reflexivity. Qed.
+Example subgroup_own_example : cong 7 (((- 3 ^ (2 * 1 * 1)) ^ 4) ^ (SHORT * 3)) 1.
+Proof. apply (subgroup_own 7 3 1 1 3 4); computed. Qed.
+(* Safe primes 5 and 7, one trustee with the share 36, which is 0 modulo 2 3 and 1 modulo 35. *)
+Example threshold_example : 1 = 1 /\ (12 * 18 * 18) mod (5 * 7) = 3.
+Proof.
+  apply (threshold_correct 5 7 2 3 3 2 683 36 1 [Share 36 1 0] 421); try computed; repeat constructor; cbn; lia.
+Qed.
