@@ -11,8 +11,10 @@ fail. `--check` only checks that theorems and functions name each other; it need
 writes the results that the kernels' tests use.
 """
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,9 +24,12 @@ ROOT = Path(__file__).resolve().parent.parent
 COQ = ROOT / "formal/coq"
 CRATES = ROOT / "crates"
 # Crates with functions that a theorem names.
-NAMED = ("arith", "paillier")
+NAMED = ("arith", "paillier", "threshold")
 VECTORS = CRATES / "arith/src/backend/serial_steps.txt"
 FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
+
+# What a build may take. The whole one takes a minute or two; a broken proof may search for long.
+MOST_SECONDS = 240
 
 # How a function names its theorem.
 NOTE = r"Proved: `(\w+)` in formal/coq/(\w+\.v)\."
@@ -73,15 +78,27 @@ MUTANTS = [
 
 
 def theorems():
-    """Main theorems: name, Coq file, and the crate, Rust file and functions that the comment above
-    names. Without a crate it is `hearith-arith`.
+    """Main theorems: name and Coq file, and for each Rust file that the comment above names, its
+    crate, the end of its path and the functions. A path without a crate is one of `hearith-arith`;
+    semicolons separate several files.
     """
     found = {}
-    pattern = re.compile(r"\(\* (?:(\w+)/)?(\w+)\.rs: (\w+(?:, \w+)*)(?:\.[^*]*)? \*\)\s*Theorem (\w+)")
+    place = r"[\w/]+\.rs: \w+(?:, \w+)*"
+    pattern = re.compile(rf"\(\* ({place}(?:; {place})*)(?:\.[^*]*)? \*\)\s*Theorem (\w+)")
     for path in sorted(COQ.glob("*.v")):
-        for crate, file, names, theorem in pattern.findall(path.read_text()):
-            found[(path.name, theorem)] = ((crate or "arith", file), names.split(", "))
+        for places, theorem in pattern.findall(path.read_text()):
+            named = found.setdefault((path.name, theorem), [])
+            for part in places.split("; "):
+                file, functions = part.split(".rs: ")
+                crate, _, rest = file.partition("/")
+                crate, rest = (crate, rest) if crate in NAMED and rest else ("arith", file)
+                named.append((crate, rest, functions.split(", ")))
     return found
+
+
+def is_file(path, end):
+    """Whether a path below a crate's sources, without its extension, ends in these names."""
+    return f"/{path.with_suffix('').as_posix()}".endswith(f"/{end}")
 
 
 def check_names():
@@ -95,18 +112,19 @@ def check_names():
     for module, theorem in all_theorems():
         if (f"{module}.v", theorem) not in known:
             wrong.append(f"{module}.v: {theorem} names no function in the comment above it")
-    for (path, theorem), (file, functions) in known.items():
-        texts = [text for (crate, name), text in rust.items() if (crate, name.stem) == file]
-        for function in functions:
-            if not any(re.search(rf"\bfn {function}\b", text) for text in texts):
-                wrong.append(f"{path}: {theorem} names {function} in {'/'.join(file)}.rs, which is not there")
-            elif not any(theorem in notes(text, function, path) for text in texts):
-                wrong.append(
-                    f'{"/".join(file)}.rs: {function} lacks the note "Proved: `{theorem}` in formal/coq/{path}."'
-                )
+    for (path, theorem), files in known.items():
+        for crate, file, functions in files:
+            texts = [text for (other, name), text in rust.items() if other == crate and is_file(name, file)]
+            for function in functions:
+                if not any(re.search(rf"\bfn {function}\b", text) for text in texts):
+                    wrong.append(f"{path}: {theorem} names {function} in {crate}/{file}.rs, which is not there")
+                elif not any(theorem in notes(text, function, path) for text in texts):
+                    wrong.append(
+                        f'{crate}/{file}.rs: {function} lacks the note "Proved: `{theorem}` in formal/coq/{path}."'
+                    )
     for (crate, name), text in rust.items():
         for theorem, path in re.findall(NOTE, text):
-            if known.get((path, theorem), ("",))[0] != (crate, name.stem):
+            if not any(other == crate and is_file(name, file) for other, file, _ in known.get((path, theorem), [])):
                 wrong.append(f"{crate}: {name}: formal/coq/{path} has no theorem {theorem} that names a function here")
     return wrong
 
@@ -121,8 +139,33 @@ def notes(text, function, path):
     return found
 
 
+class OutOfTime(Exception):
+    """Coq has neither proved nor failed in time."""
+
+
+def run(command, folder):
+    """Runs a command; gives its output if it fails, or nothing.
+
+    # Errors
+    `OutOfTime`, and then ends what the command has started, too.
+    """
+    with subprocess.Popen(
+        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=MOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise OutOfTime(f"{command[0]} took more than {MOST_SECONDS} seconds") from None
+    return (output.strip() or f"{command[0]} failed") if process.returncode else ""
+
+
 def build(sources, folder):
-    """Translates and proves in a copy; gives the output of what fails, or nothing."""
+    """Translates and proves in a copy; gives the output of what fails, or nothing.
+
+    # Errors
+    `OutOfTime`.
+    """
     coq, new, generated = folder / "coq", folder / "new", folder / "generated"
     try:
         command = [sys.executable, str(COQ / "translate.py"), str(sources), str(new)]
@@ -138,15 +181,7 @@ def build(sources, folder):
         ["coq_makefile", "-f", "_CoqProject", "-o", "CoqMakefile"],
         ["make", "--silent", "--jobs=2", "-f", "CoqMakefile"],
     ]
-    for command in commands:
-        # A broken proof may search for long; a whole build takes half a minute.
-        try:
-            done = subprocess.run(command, cwd=coq, capture_output=True, text=True, check=False, timeout=240)
-        except subprocess.TimeoutExpired:
-            return f"{command[0]} took more than 240 seconds"
-        if done.returncode:
-            return (done.stdout + done.stderr).strip() or f"{command[0]} failed"
-    return ""
+    return next(filter(None, (run(command, coq) for command in commands)), "")
 
 
 def copy_of_proofs(folder):
@@ -249,8 +284,10 @@ def vectors(folder):
 
 
 def mutants(proved):
-    """Plants each mistake, beside what has been proved without; gives those that no proof finds."""
-    survivors = []
+    """Plants each mistake, beside what has been proved without; gives those that no proof finds,
+    and those for which Coq ran out of time.
+    """
+    survivors, undecided = [], []
     for rust, right, planted in MUTANTS:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -262,13 +299,22 @@ def mutants(proved):
             (folder / "crates" / rust).write_text(text.replace(right, planted))
             for part in ("coq", "generated"):
                 shutil.copytree(proved / part, folder / part)
-            failure = build(folder / "crates", folder)
+            mistake = f"{rust}: {planted.strip()!r}"
+            try:
+                failure = build(folder / "crates", folder)
+            except OutOfTime as error:
+                undecided.append(f"{mistake}: {error}")
+                print(f"undecided: {undecided[-1]}", flush=True)
+                continue
         if failure:
             lines = [line for line in failure.splitlines() if "Error" in line or "File" in line or "translate" in line]
-            print(f"found: {rust}: {planted.strip()!r}: {' '.join(lines[:2]) or failure.splitlines()[0]}", flush=True)
+            print(f"found: {mistake}: {' '.join(lines[:2]) or failure.splitlines()[0]}", flush=True)
         else:
-            survivors.append(f"{rust}: {planted!r}")
-    return survivors
+            survivors.append(mistake)
+            print(f"NOT found: {mistake}", flush=True)
+    found = len(MUTANTS) - len(survivors) - len(undecided)
+    print(f"mistakes: {found} found, {len(survivors)} not found, {len(undecided)} undecided")
+    return survivors, undecided
 
 
 def main(arguments):
@@ -281,14 +327,17 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_of_proofs(folder)
-        failure = build(CRATES, folder)
+        try:
+            failure = build(CRATES, folder)
+        except OutOfTime as error:
+            sys.exit(f"prove-arithmetic: {error}")
         if failure:
             sys.exit(f"prove-arithmetic: a proof fails:\n{failure}")
         wrong = assumptions(folder)
         if wrong:
             sys.exit(f"prove-arithmetic: these theorems assume something: {', '.join(wrong)}")
         found = vectors(folder)
-        survivors = mutants(folder) if "--mutants" in arguments else []
+        survivors, undecided = mutants(folder) if "--mutants" in arguments else ([], [])
     if "--update" in arguments:
         VECTORS.write_text(found)
     elif not VECTORS.exists() or VECTORS.read_text() != found:
@@ -297,6 +346,8 @@ def main(arguments):
         )
     if survivors:
         sys.exit("prove-arithmetic: no proof finds these mistakes:\n" + "\n".join(survivors))
+    if undecided:
+        sys.exit("prove-arithmetic: Coq ran out of time, which finds nothing:\n" + "\n".join(undecided))
     print("prove-arithmetic: passed")
 
 

@@ -18,7 +18,7 @@ Hypothesis Hmu : mu = b * low * (b * low) / m.
 (* What product_from leaves out below column d - 1. *)
 Hypothesis Hdropped : 0 <= dropped /\ 4 * dropped < b * (b * low).
 
-(* barrett.rs: mul *)
+(* barrett.rs: mul; ifma/alone.rs: products *)
 Theorem barrett_quotient : 0 <= dropped <= t / low * mu ->
   let q := (t / low * mu - dropped) / (b * (b * low)) in 0 <= t - q * m < 2 * m.
 Proof.
@@ -66,7 +66,7 @@ Proof.
 Qed.
 End Barrett.
 
-(* barrett.rs: mul. What is left out are at most 2 k products of limbs below b^2, at most in column d - 2, below b^d each:
+(* barrett.rs: mul; ifma/alone.rs: products. What is left out are at most 2 k products of limbs below b^2, at most in column d - 2, below b^d each:
    with 586 limbs of 28 bits or 320 of 52 that is far below a quarter of b^(d+1). *)
 Theorem barrett_dropped k low dropped b : b = 2 ^ avx2_constants.RADIX \/ b = 2 ^ ifma_constants.RADIX ->
   0 <= k <= 600 -> 1 <= low -> 0 <= dropped <= 2 * k * (b * low) -> 4 * dropped < b * (b * low).

@@ -12,9 +12,15 @@ Proof.
   apply small_prime; [lia|]. intros n Hn. assert (n = 1 \/ n = 2 \/ n = 3 \/ n = 4 \/ n = 5 \/ n = 6) by lia.
   intuition subst; reflexivity.
 Qed.
+Lemma prime_11 : prime 11.
+Proof.
+  apply small_prime; [lia|]. intros n Hn. assert (n <= 5 \/ 6 <= n) as [H|H] by lia.
+  - assert (n = 1 \/ n = 2 \/ n = 3 \/ n = 4 \/ n = 5) by lia. intuition subst; reflexivity.
+  - assert (n = 6 \/ n = 7 \/ n = 8 \/ n = 9 \/ n = 10) by lia. intuition subst; reflexivity.
+Qed.
 Lemma not_divided p r : 0 < r < p -> ~ (p | r).
 Proof. intros H D. apply Z.divide_pos_le in D; lia. Qed.
-Ltac computed := first [exact prime_5 | exact prime_7 | apply not_divided; lia | lia
+Ltac computed := first [exact prime_5 | exact prime_7 | exact prime_11 | apply not_divided; lia | lia
   | apply cong_by_mod; [discriminate|vm_compute; reflexivity] | vm_compute; intuition discriminate].
 
 Definition c := (1 + 5 * 7) ^ 3 * 2 ^ (5 * 7).
@@ -33,6 +39,13 @@ Example djn_example : (3 ^ 35) ^ 4 = (3 ^ 4) ^ 35. Proof. apply djn_randomiser; 
 Definition c_short := (1 + 7 * 11) ^ 2 * 3 ^ (7 * 11).
 Example subgroup_example : (1 = 1 <-> cong 7 (3 ^ (SHORT * 3)) 1) /\ (1 = 1 -> cong 7 (6 * 5) 2).
 Proof. apply (subgroup_half 7 11 3 2 3 c_short); try computed. apply Zgcd_1_rel_prime. reflexivity. Qed.
+(* Both primes, of the orders 3 and 5. *)
+Definition c_both := (1 + 7 * 11) ^ 30 * 2 ^ (7 * 11).
+Example subgroup_both_example : let x := (6 * 5) mod 7 in let y := (10 * 3) mod 11 in
+  1 = 1 /\ 1 = 1 /\ x + 7 * (((y - x) * 8) mod 11) = 30.
+Proof.
+  apply (subgroup_correct 7 11 3 5 30 2 c_both 1 6 1 10 5 3 8); try computed; apply Zgcd_1_rel_prime; reflexivity.
+Qed.
 Example subgroup_own_example : cong 7 (((- 3 ^ (2 * 1 * 1)) ^ 4) ^ (SHORT * 3)) 1.
 Proof. apply (subgroup_own 7 3 1 1 3 4); computed. Qed.
 (* Safe primes 5 and 7, one trustee with the share 36, which is 0 modulo 2 3 and 1 modulo 35. *)

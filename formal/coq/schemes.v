@@ -183,16 +183,46 @@ Proof.
   - apply Sound, Complete, H1.
 Qed.
 
+(* paillier/decrypt.rs: short. Both halves put together: with randomisers of both subgroups, the plaintext. *)
+Theorem subgroup_correct P Q s_p s_q m r c low_p high_p low_q high_q h_p h_q inverse :
+  prime P -> prime Q -> P <> Q -> 0 <= m < P * Q -> 0 <= s_p -> 0 <= s_q -> ~ (P | r) -> ~ (Q | r) ->
+  rel_prime (P * Q) (P - 1) -> rel_prime (P * Q) (Q - 1) ->
+  cong P (r ^ (SHORT * s_p)) 1 -> cong Q (r ^ (SHORT * s_q)) 1 ->
+  cong (P * Q * (P * Q)) c ((1 + P * Q) ^ m * r ^ (P * Q)) ->
+  0 <= low_p < P -> cong (P * P) (low_p + high_p * P) (c ^ (SHORT * s_p)) -> cong P (h_p * (Q * (SHORT * s_p))) 1 ->
+  0 <= low_q < Q -> cong (Q * Q) (low_q + high_q * Q) (c ^ (SHORT * s_q)) -> cong Q (h_q * (P * (SHORT * s_q))) 1 ->
+  cong Q (P * inverse) 1 ->
+  let x := (high_p * h_p) mod P in let y := (high_q * h_q) mod Q in
+  low_p = 1 /\ low_q = 1 /\ x + P * (((y - x) * inverse) mod Q) = m.
+Proof.
+  intros HP HQ HPQ Hm Hsp Hsq Rp Rq Gp Gq Op Oq Ec Lp Ep Ip Lq Eq Iq Hi x y.
+  pose proof (prime_ge_2 P HP). pose proof (prime_ge_2 Q HQ).
+  assert (Cp : cong (P * P) c ((1 + P * Q) ^ m * r ^ (P * Q))).
+  { apply cong_less with (Q * Q). replace (Q * Q * (P * P)) with (P * Q * (P * Q)) by ring. exact Ec. }
+  assert (Cq : cong (Q * Q) c ((1 + Q * P) ^ m * r ^ (Q * P))).
+  { apply cong_less with (P * P). rewrite (Z.mul_comm Q P). replace (P * P * (Q * Q)) with (P * Q * (P * Q)) by ring. exact Ec. }
+  rewrite (Z.mul_comm P Q) in Gq.
+  destruct (subgroup_half P Q s_p m r c low_p high_p h_p HP ltac:(lia) ltac:(lia) Hsp Gp Rp Cp Lp Ep Ip) as [[_ L1] C1].
+  destruct (subgroup_half Q P s_q m r c low_q high_q h_q HQ ltac:(lia) ltac:(lia) Hsq Gq Rq Cq Lq Eq Iq) as [[_ L2] C2].
+  specialize (L1 Op). specialize (L2 Oq). split; [exact L1|]. split; [exact L2|].
+  apply halves_combined; try assumption; unfold x, y.
+  - apply Z.mod_pos_bound. lia.
+  - rewrite cong_mod by lia. apply C1, L1.
+  - rewrite cong_mod by lia. apply C2, L2.
+Qed.
+
 (* paillier/subgroup.rs: doubled. The key's own randomisers, powers of h = - y^(2 u v) with P = 2 s u + 1, are not foreign. *)
 Theorem subgroup_own P s u v y a : prime P -> P = 2 * s * u + 1 -> 0 <= s -> 0 <= u -> 0 <= v -> 0 <= a -> ~ (P | y) ->
   cong P (((- y ^ (2 * u * v)) ^ a) ^ (SHORT * s)) 1.
 Proof.
   unfold SHORT. intros HP E Hs Hu Hv Ha Hy.
   assert (U : 0 <= 2 * u * v) by (repeat apply Z.mul_nonneg_nonneg; lia).
-  rewrite <- Z.pow_mul_r by lia. replace (a * (2 * s)) with (2 * s * a) by ring. rewrite Z.pow_mul_r by lia.
-  apply cong_pow_1; [exact Ha|]. rewrite Z.pow_mul_r by lia. rewrite Z.pow_opp_even by (exists 1; ring).
-  rewrite <- !Z.pow_mul_r by lia. replace (2 * u * v * 2 * s) with ((P - 1) * (2 * v)) by (rewrite E; ring).
-  rewrite Z.pow_mul_r by lia. apply cong_pow_1; [lia|]. apply fermat_little; assumption.
+  set (x := y ^ (2 * u * v)). rewrite (pow_swap (- x) a (2 * s)) by lia. apply cong_pow_1; [exact Ha|].
+  rewrite (Z.pow_mul_r (- x) 2 s), Z.pow_opp_even by (try (exists 1; ring); lia).
+  rewrite <- (Z.pow_mul_r x 2 s) by lia. unfold x. rewrite <- (Z.pow_mul_r y) by lia.
+  replace (2 * u * v * (2 * s)) with ((P - 1) * (2 * v)) by (rewrite E; ring).
+  pose proof (prime_ge_2 P HP). rewrite (Z.pow_mul_r y (P - 1) (2 * v)) by lia.
+  apply cong_pow_1; [lia|]. apply fermat_little; assumption.
 Qed.
 
 (* Threshold: shares c^(2 D s_i) and integers in place of Lagrange's coefficients, split by their sign. *)
@@ -204,10 +234,16 @@ Definition powers (c D : Z) (f : share -> Z) (shares : list share) :=
 Lemma powers_value c D f shares : 0 <= D -> Forall (fun s => 0 <= value s /\ 0 <= f s) shares ->
   powers c D f shares = c ^ (4 * D * weighted f shares) /\ 0 <= weighted f shares.
 Proof.
-  unfold TWICE. intros HD. induction 1 as [|s l [H1 H2] _ [IH W]]; unfold powers, weighted in *; cbn [fold_right].
+  intros HD. induction 1 as [|s l [H1 H2] _ [IH W]]; unfold powers, weighted, TWICE in *; cbn [fold_right].
   - rewrite Z.mul_0_r, Z.pow_0_r. split; [reflexivity|lia].
   - assert (0 <= f s * value s) by (apply Z.mul_nonneg_nonneg; lia). split; [|lia].
-    rewrite IH, <- Z.pow_mul_r, <- Z.pow_add_r by (repeat apply Z.mul_nonneg_nonneg; lia). f_equal. ring.
+    set (w := fold_right (fun s v => f s * value s + v) 0 l) in *. clearbody w.
+    assert (X1 : 0 <= D * value s) by (apply Z.mul_nonneg_nonneg; lia).
+    assert (X2 : 0 <= D * w) by (apply Z.mul_nonneg_nonneg; lia).
+    assert (X3 : 0 <= D * value s * f s) by (apply Z.mul_nonneg_nonneg; lia).
+    assert (Y1 : 0 <= 2 * D * value s) by lia. assert (Y2 : 0 <= 2 * f s) by lia.
+    assert (Y3 : 0 <= 4 * D * w) by lia. assert (Y4 : 0 <= 2 * D * value s * (2 * f s)) by lia.
+    rewrite IH, <- (Z.pow_mul_r c _ _ Y1 Y2), <- (Z.pow_add_r c _ _ Y4 Y3). f_equal. ring.
 Qed.
 
 Lemma pow_same N g o e1 e2 : 0 <= o -> cong N (g ^ o) 1 -> 0 <= e1 -> 0 <= e2 -> (o | e1 - e2) -> cong N (g ^ e1) (g ^ e2).
@@ -262,7 +298,7 @@ Theorem threshold_correct p q p' q' m r c d D shares x low high inverse :
   0 <= low < n -> cong (n * n) (low + high * n) x -> cong n (INVERTED * D * inverse) 1 ->
   low = 1 /\ (high * inverse * inverse) mod n = m.
 Proof.
-  unfold INVERTED. intros Hp Hq Hpq Ep Eq Hm Rp Rq HD n Ec Dn Dm Sp Sm Lag Ex Hl Exl Hi.
+  intros Hp Hq Hpq Ep Eq Hm Rp Rq HD n Ec Dn Dm Sp Sm Lag Ex Hl Exl Hi. unfold INVERTED in Hi.
   pose proof (prime_ge_2 p Hp). pose proof (prime_ge_2 q Hq).
   assert (Hn : 1 < n). { unfold n. assert (2 * 2 <= p * q) by (apply Z.mul_le_mono_nonneg; lia). lia. }
   destruct (powers_value c D plus shares HD Sp) as [Vp Wp].
@@ -275,13 +311,11 @@ Proof.
   destruct Div as [w Div].
   assert (XP : cong (p * p) x (1 + (4 * D * e1 - 4 * D * e2) * m * n)).
   { apply (threshold_half p q p' n m r c); try assumption; try lia.
-    - unfold n. ring.
     - apply cong_less with (q * q). replace (q * q * (p * p)) with (n * n) by (unfold n; ring). exact Ec.
     - exists (2 * D * (w * q')). replace (4 * D * e1 - 4 * D * e2) with (4 * D * (e1 - e2)) by ring. rewrite Div. ring.
     - apply cong_less with (q * q). replace (q * q * (p * p)) with (n * n) by (unfold n; ring). exact Ex. }
   assert (XQ : cong (q * q) x (1 + (4 * D * e1 - 4 * D * e2) * m * n)).
   { apply (threshold_half q p q' n m r c); try assumption; try lia.
-    - reflexivity.
     - apply cong_less with (p * p). replace (p * p * (q * q)) with (n * n) by (unfold n; ring). exact Ec.
     - exists (2 * D * (w * p')). replace (4 * D * e1 - 4 * D * e2) with (4 * D * (e1 - e2)) by ring. rewrite Div. ring.
     - apply cong_less with (p * p). replace (p * p * (q * q)) with (n * n) by (unfold n; ring). exact Ex. }
@@ -292,7 +326,7 @@ Proof.
   assert (E : cong n (e1 - e2) D).
   { apply cong_less in Lag.
     assert (Lag' : cong n (e1 - e2) (D * d)).
-    { destruct Lag as [t Lag]. rewrite Lag. exists 0. ring. }
+    { destruct Lag as [t Lag]. exists t. exact Lag. }
     rewrite Lag', Dn. exists 0. ring. }
   rewrite X in Exl.
   assert (Exl' : cong (n * n) (low + high * n) (1 + 4 * D * (e1 - e2) * m * n)) by (rewrite Exl; exists 0; ring).

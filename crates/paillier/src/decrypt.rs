@@ -88,6 +88,9 @@ impl Decryption {
 
     /// With the exponents of a subgroup, beside `full`, which puts the halves together in the same
     /// way.
+    ///
+    /// Proved: `subgroup_half` in formal/coq/schemes.v.
+    /// Proved: `subgroup_correct` in formal/coq/schemes.v.
     pub(crate) fn short(full: &Self, factors: &Factors, orders: &Orders) -> Self {
         let exponents = orders.doubled();
         let step = |modulus: &Modulus, other: &[u64], exponent: &[u64]| {

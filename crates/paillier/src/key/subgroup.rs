@@ -92,6 +92,8 @@ impl Orders {
     }
 
     /// `2 p` and `2 q`, the exponents of decryption.
+    ///
+    /// Proved: `subgroup_own` in formal/coq/schemes.v.
     pub(crate) fn doubled(&self) -> (Secret, Secret) {
         let double = |prime: &[u64]| product_in(prime, &[2], limbs_of(self.bits() + 1));
         (double(&self.p), double(&self.q))

@@ -46,6 +46,8 @@ pub(crate) fn mul(constants: &Constants, a: &Batch, b: &Batch, d: usize) -> Batc
     out
 }
 
+// Proved: `barrett_quotient` in formal/coq/barrett.v.
+// Proved: `barrett_dropped` in formal/coq/barrett.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn products(constants: &Constants, out: &mut Batch, a: &Batch, b: &Batch, d: usize) {
     // Digits of all factors, some of which have one more than the modulus.
