@@ -63,7 +63,12 @@ EXPRESSIONS = {
     ],
     "schemes": [
         ("paillier/src/key/factors.rs", "LESS", r"\(difference\(&self\.p, &\[(\d+)\]\), difference\(", 1),
-        ("paillier/src/key/subgroup.rs", "SHORT", r"let double = \|prime: &\[u64\]\| product_in\(prime, &\[(\d+)\],", 1),
+        (
+            "paillier/src/key/subgroup.rs",
+            "SHORT",
+            r"let double = \|prime: &\[u64\]\| product_in\(prime, &\[(\d+)\],",
+            1,
+        ),
         ("threshold/src/combine.rs", "TWICE", r"\.map\(\|one\| (\d+) \* one\)", 1),
         ("threshold/src/combine.rs", "INVERTED", r"inverse\(key\.root\(\), (\d+) \* factorial\(", 1),
     ],
