@@ -87,7 +87,8 @@ row() {
     # shellcheck disable=SC2016  # Markdown
     printf 'Written by `bench/gpu.sh`. '
     if [ -n "$blank" ]; then
-        printf '**Not measured**: no card was available. Every figure below is missing for that reason.\n\n'
+        printf '**Not measured**: no card was available for long enough. The figures of the first table are\n'
+        printf 'missing for that reason.\n\n'
     else
         printf 'Ours and CGBN ran one after the other on the same card.\n\n'
     fi
@@ -112,5 +113,16 @@ row() {
     # shellcheck disable=SC2016  # Markdown
     line 'encrypt, 2048, `r^n`' 'encrypt standard-2048' '-'
     line 'sum in 960 groups, 2048, each computed twice: rows' 'sum djn-2048' "$(peer product 4096 0 1)"
+    if [ -s "$here/results/gpu-kernels.tsv" ]; then
+        printf '\n## Kernels alone\n\n'
+        # shellcheck disable=SC2016  # Markdown
+        printf 'Rates of single kernels on random operands, without copies and checks, by `bench/gpu/kernels.cu`:\n'
+        sed -n '1s/^# [^ ]* on \(one .*\) Results.*/\1/p' "$here/results/gpu-kernels.tsv"
+        printf 'A decryption takes two powers. "Squares by halves" is the source that is compiled now for up to 20 limbs\n'
+        printf 'of one thread; the other rows ran before, with the same source for their sizes.\n\n'
+        printf '| kernel | limbs | threads a number | blocks a multiprocessor | registers | results a second | source |\n'
+        printf '| --- | ---: | ---: | ---: | ---: | ---: | --- |\n'
+        awk -F'\t' '!/^#/ { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " | " $8 " | " $9 " |" }' "$here/results/gpu-kernels.tsv"
+    fi
 } >"$out"
 cat "$out"

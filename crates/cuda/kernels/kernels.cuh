@@ -5,9 +5,10 @@
 #include "sizes.h"
 #include "wide.cuh"
 
-// 128 threads a block and two blocks a multiprocessor (src/card.rs has the same): 255 registers a
-// thread.
-#define LAUNCH __global__ void __launch_bounds__(BLOCK, 2)
+// 128 threads a block and two blocks a multiprocessor: 255 registers a thread. Combs of few limbs
+// take 168 and three blocks, which is a little faster (src/shape.rs has the same numbers).
+#define LAUNCH(BLOCKS) __global__ void __launch_bounds__(BLOCK, BLOCKS)
+template <int L> constexpr int COMB_BLOCKS = L <= 10 ? 3 : 2;
 
 // This thread's column of its block's tables of 2^window pairs, of whose numbers it has L limbs.
 template <class A, int L> DEV typename A::Word *table_of(const Job &job, int window) {
@@ -26,21 +27,21 @@ template <class A, int L> DEV typename A::Word *table_of(const Job &job, int win
   }
 
 #define MODULUS_KERNELS(A, NAME, K, T)                                                                              \
-  extern "C" LAUNCH NAME##_power_##K(Job job) {                                                                     \
+  extern "C" LAUNCH(2) NAME##_power_##K(Job job) {                                                                     \
     FOR_ROWS(T, (Operations<A, K, T>::template power<false>(job, row, here, {table_of<A, K / T>(job, 5)})));                    \
   }                                                                                                                 \
-  extern "C" LAUNCH NAME##_multiple_##K(Job job) {                                                                  \
+  extern "C" LAUNCH(2) NAME##_multiple_##K(Job job) {                                                                  \
     FOR_ROWS(T, (Operations<A, K, T>::template power<true>(job, row, here, {table_of<A, K / T>(job, 4)})));                     \
   }                                                                                                                 \
-  extern "C" LAUNCH NAME##_comb_##K(Job job) {                                                                      \
+  extern "C" LAUNCH(COMB_BLOCKS<K / T>) NAME##_comb_##K(Job job) {                                                                      \
     FOR_ROWS(T, (Operations<A, K, T>::comb(job, row, here)));                                                       \
   }
 
 #define SQUARE_KERNELS(A, NAME, K, T)                                                                               \
-  extern "C" LAUNCH NAME##_product_##K(Job job) { FOR_ROWS(T, (Operations<A, K, T>::product(job, row, here))); }
+  extern "C" LAUNCH(2) NAME##_product_##K(Job job) { FOR_ROWS(T, (Operations<A, K, T>::product(job, row, here))); }
 
 #define UNPACK_KERNEL(A, NAME)                                                                                      \
-  extern "C" LAUNCH NAME##_unpack(Job job) {                                                                        \
+  extern "C" LAUNCH(2) NAME##_unpack(Job job) {                                                                        \
     FOR_ROWS(1, (here ? unpack<A>(job, row) : (void)0));                                                            \
   }
 

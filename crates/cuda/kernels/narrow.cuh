@@ -15,6 +15,7 @@ struct Narrow {
   static constexpr int BITS = 28;
   static constexpr u64 MASK = (1ull << 28) - 1;
   static constexpr bool SETTLES = true;
+  static constexpr int HALVES = 0;  // no squaring is worth more registers
   static constexpr u64 LOW = 0, HIGH = 0;  // nothing comes with a product
 
   static DEV Limb limb(u64 v) { return (u32)v; }

@@ -112,6 +112,65 @@ template <class A, int K, int T> struct Ring {
     }
   }
 
+  // A squaring by halves: a = l + h B with B = 2^(BITS HALF), a^2 = l (l + 2 h B) + h^2 B^2, so
+  // that l h is computed once. 2 h are the upper limbs of 2 a but for the carry out of l.
+  static constexpr bool BY_HALVES = T == 1 && K % 2 == 0 && K <= A::HALVES;
+  static constexpr int HALF = K / 2;
+
+  // What the second half would have added to the lower columns, were its rows whole: `start` has
+  // subtracted it.
+  static DEV void make_up(Columns &acc) {
+    UNROLL for (int column = 0; column < K; column++) {
+      int lows = 0, highs = 0;
+      UNROLL for (int step = 0; step < HALF; step++) {
+        lows += column >= step && column - step < HALF;
+        highs += column > step && column - step - 1 < HALF;
+      }
+      acc.v[0][column] += (u64)lows * A::LOW + (u64)highs * A::HIGH;
+    }
+  }
+
+  // The steps of one half: rows of x, which is a, by the limbs of a from there on. two is 2 a.
+  template <bool SECOND>
+  static DEV void half(Columns &acc, u64 &fresh, const Number &x, const Number &a, const Number &two, Digits &q,
+                       const Modulus &k) {
+    constexpr int FROM = SECOND ? HALF : 0, TO = FROM + HALF;
+    if (SECOND) make_up(acc);
+    // All ones if 2 l carries into the upper limbs.
+    const u64 over = SECOND ? 0 : 0 - (A::value(a.v[0][HALF - 1]) >> (A::BITS - 1));
+    ROLLED for (int i = FROM; i < TO; i++) {
+      const Limb digit = x.v[0][i];
+      u64 before = 0;
+      A::template add_part<FROM, TO, L>(acc.v[0], digit, a.v[0], before);
+      if (!SECOND) {
+        acc.v[0][HALF] -= A::value(digit) & over;
+        A::template add_part<HALF, K, L>(acc.v[0], digit, two.v[0], before);
+      }
+      acc.v[0][K] += before;
+      const u64 quotient = (acc.v[0][0] * k.negative_inverse) & A::MASK;
+      q.v[0][i] = (Word)quotient;
+      const u64 lowest = A::template reduce_row<L>(acc.v[0], A::limb(quotient), k.m.v[0]);
+      acc.v[0][0] += (u64)((i64)lowest >> A::BITS);
+      acc.v[0][K] = fresh;
+      fresh += 2 * (A::LOW + A::HIGH);
+    }
+  }
+
+  // (a, c) = (a, c)^2 / R mod m^2, by halves: b = a, d = c.
+  static DEV void square_by_halves(Number &a, Number &c, const Number &b, const Number &d, Digits &q,
+                                   const Modulus &k) {
+    Columns acc;
+    Number t, two;
+    twice(two, a);
+    u64 fresh = start<2>(acc);
+    half<false>(acc, fresh, b, a, two, q, k);
+    half<true>(acc, fresh, b, a, two, q, k);
+    carry(t, acc);
+    pass<false, false, true>(acc, d, two, d, two, q, k);
+    carry(c, acc);
+    copy(a, t);
+  }
+
   // a = a b / R mod m
   static DEV void multiply_plain(Number &a, const Number &b, Digits &q, const Modulus &k) {
     Columns acc;
@@ -128,7 +187,7 @@ template <class A, int K, int T> struct Ring {
     carry(t, acc);
     pass<!SQUARE, false, true>(acc, d, a, b, c, q, k);
     carry(c, acc);
-    EACH_LANE UNROLL for (int j = 0; j < L; j++) a.v[lane][j] = t.v[lane][j];
+    copy(a, t);
   }
 
   // d = 2 c; c < R / 2
@@ -150,8 +209,13 @@ template <class A, int K, int T> struct Ring {
   static DEV void square(Number &a, Number &c, int times, Number &b, Number &d, Digits &q, const Modulus &k) {
     ROLLED for (int n = 0; n < times; n++) {
       copy(b, a);
-      twice(d, c);
-      multiply<true>(a, c, b, d, q, k);
+      if constexpr (BY_HALVES) {
+        copy(d, c);
+        square_by_halves(a, c, b, d, q, k);
+      } else {
+        twice(d, c);
+        multiply<true>(a, c, b, d, q, k);
+      }
     }
   }
 

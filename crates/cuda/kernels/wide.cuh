@@ -16,6 +16,7 @@ struct Wide {
   static constexpr int BITS = 52;
   static constexpr u64 MASK = (1ull << 52) - 1;
   static constexpr bool SETTLES = false;  // columns never need carries in between
+  static constexpr int HALVES = 20;  // the most limbs of which squarings compute products once
   static constexpr u64 LOW = 0x433ull << 52;   // the exponent of [2^52, 2^53)
   static constexpr u64 HIGH = 0x467ull << 52;  // the exponent of [2^104, 2^105)
   static constexpr double TWO52 = 4503599627370496.0;
@@ -29,15 +30,22 @@ struct Wide {
   // x y = H 2^52 + L: HIGH | H and LOW | L. x, y < 2^52.
   static DEV void product(double x, double y, u64 &high, u64 &low);
 
-  // acc += x y; each column takes a low and a high half in one addition of three
-  template <int L> static DEV void add_row(u64 (&acc)[L + 1], double x, const double (&y)[L]) {
-    u64 before = 0;
-    UNROLL for (int j = 0; j < L; j++) {
+  // acc += x y for the limbs FROM <= j < TO of y; each column takes a low and a high half in one
+  // addition of three. `before` is the high half that the next column takes.
+  template <int FROM, int TO, int L>
+  static DEV void add_part(u64 (&acc)[L + 1], double x, const double (&y)[L], u64 &before) {
+    UNROLL for (int j = FROM; j < TO; j++) {
       u64 high, low;
       product(x, y[j], high, low);
       acc[j] += low + before;
       before = high;
     }
+  }
+
+  // acc += x y
+  template <int L> static DEV void add_row(u64 (&acc)[L + 1], double x, const double (&y)[L]) {
+    u64 before = 0;
+    add_part<0, L, L>(acc, x, y, before);
     acc[L] += before;
   }
 

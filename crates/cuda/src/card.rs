@@ -29,9 +29,8 @@ pub const KERNEL_VARIABLE: &str = "HEARITH_CUDA_KERNEL";
 
 /// Rows of a chunk: enough to fill a card, and at most 200 MB of them in a lane.
 pub(crate) const ROWS: usize = 1 << 16;
-/// Threads of a block, and blocks of a multiprocessor: `LAUNCH` in `kernels/kernels.cuh`.
+/// Threads of a block: `kernels/lanes.cuh`.
 const BLOCK: usize = 128;
-const BLOCKS: usize = 2;
 /// Blocks that a multiprocessor can hold of a kernel that needs little.
 const RESIDENT: usize = 16;
 
@@ -164,14 +163,9 @@ impl Card {
         self.busy
     }
 
-    /// Threads that are resident at a time, of which each computes until no row is left.
-    fn threads(&self) -> usize {
-        self.properties.multiprocessors * BLOCKS * BLOCK
-    }
-
-    /// Numbers that are computed at a time.
-    pub(crate) fn groups(&self, size: Size) -> usize {
-        self.threads() / size.threads
+    /// Numbers that a kernel computes at a time: each thread computes until no row is left.
+    pub(crate) fn groups(&self, kernel: Kernel) -> usize {
+        self.properties.multiprocessors * kernel.blocks() * BLOCK / kernel.threads
     }
 
     /// Numbers that a block of threads computes at a time: launches are whole blocks.
@@ -288,7 +282,7 @@ impl Card {
         let wanted = (job.rows as usize).saturating_mul(kernel.threads).div_ceil(BLOCK);
         let most = match kernel.operation {
             Operation::Wipe => self.properties.multiprocessors * RESIDENT,
-            _ => self.threads() / BLOCK,
+            _ => self.properties.multiprocessors * kernel.blocks(),
         };
         let blocks = wanted.clamp(1, most) as u32;
         // SAFETY: every kernel takes a job, and the caller promises its addresses.

@@ -314,6 +314,7 @@ impl Engine {
         job: &Job,
     ) -> Result<(), Fault> {
         let (arithmetic, size) = (dual.arithmetic, dual.size);
+        let kernel = arithmetic.kernel(operation, size);
         let mut job = Job { rows: rows.len() as u64, ..*job };
         let numbers = operands.numbers.map(|(numbers, ..)| self.send(Place::Words(lane), numbers, rows));
         let numbers = numbers.transpose()?;
@@ -323,7 +324,7 @@ impl Engine {
         }
         job.output = self.0.at_least(Place::Output(lane), rows.len() * 2 * size.limbs * arithmetic.bytes())?;
         if let Some((_, _, window)) = operands.numbers {
-            let groups = rows.len().next_multiple_of(self.0.block(size)).min(self.0.groups(size));
+            let groups = rows.len().next_multiple_of(self.0.block(size)).min(self.0.groups(kernel));
             let words = (groups * 2 * size.limbs) << window;
             job.scratch = self.0.at_least(Place::Scratch, words * arithmetic.bytes())?;
         }
@@ -338,7 +339,7 @@ impl Engine {
             job.second = self.unpacked(arithmetic, second, size.limbs, Place::Second)?;
         }
         // SAFETY: what the kernel reads was sent, and every place is as long as it says.
-        unsafe { self.0.run(arithmetic.kernel(operation, size), &job) }
+        unsafe { self.0.run(kernel, &job) }
     }
 
     /// Starts to copy rows to a place of a lane.
@@ -384,7 +385,8 @@ impl Engine {
         while !open.is_empty() {
             let numbers = held.as_ref().unwrap_or(numbers);
             let total: usize = lists.iter().map(Vec::len).sum();
-            let length = total.div_ceil(self.0.groups(plain.size)).clamp(4, LIST);
+            let kernel = plain.arithmetic.kernel(Operation::Product, plain.size);
+            let length = total.div_ceil(self.0.groups(kernel)).clamp(4, LIST);
             let chunk = self.0.rows();
             let parts = parts(&lists, numbers.len(), length, chunk);
             let mut made = Batch::zeros(parts.len(), width).public();
