@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COQ = ROOT / "formal/coq"
 CRATES = ROOT / "crates"
 # Crates with functions that a theorem names.
-NAMED = ("arith", "paillier", "threshold")
+NAMED = ("arith", "paillier", "threshold", "rns")
 VECTORS = CRATES / "arith/src/backend/serial_steps.txt"
 FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
 
@@ -73,6 +73,21 @@ MUTANTS = [
     ("paillier/src/encoding/slots.rs", "key_bits.saturating_sub(1) / self.slot_bits()",
      "key_bits.saturating_sub(0) / self.slot_bits()"),
     ("paillier/src/key/factors.rs", "(difference(&self.p, &[1]), difference(", "(difference(&self.p, &[2]), difference("),
+    ("rns/src/convert/serial.rs", "u128::from((x1 * m0) as u64);", "u128::from((x1 * m1) as u64);"),
+    ("rns/src/convert/serial.rs", "r.min(r.wrapping_sub(self.q))", "r"),
+    ("rns/src/convert/serial.rs", "const LIMBS: usize = 15;", "const LIMBS: usize = 17;"),
+    ("rns/src/convert/serial.rs", "const FRACTION: u32 = 48;", "const FRACTION: u32 = 8;"),
+    ("rns/src/convert/serial.rs", "let shift = 63 + (", "let shift = 62 + ("),
+    ("arith/src/natural.rs", "for x in high {\n        (*x, borrow) = sbb(*x, 0, borrow);",
+     "for x in high {\n        (*x, borrow) = sbb(*x, 0, 0);"),
+    ("rns/src/convert/ifma.rs", "_mm512_madd52hi_epu64(lower_carry[g], limb, third)",
+     "_mm512_madd52hi_epu64(lower_carry[g], limb, second)"),
+    ("rns/src/convert/ifma.rs", "broadcast(2 * x.len() as u64)", "broadcast(1 * x.len() as u64)"),
+    ("rns/src/convert/ifma.rs", "_mm512_madd52hi_epu64(broadcast(1), lower, q[0])",
+     "_mm512_madd52hi_epu64(broadcast(0), lower, q[0])"),
+    ("rns/src/convert/ifma/forward.rs", "_mm512_madd52lo_epu64(broadcast(1), upper, cofactor[0])",
+     "_mm512_madd52lo_epu64(broadcast(0), upper, cofactor[0])"),
+    ("rns/src/convert/ifma/forward.rs", "(4 * limbs as u128)", "(1 * limbs as u128)"),
     ("arith/src/constants.rs", "const MOST_BITS: u32 = 16384;", "const MOST_BITS: u32 = 16640;"),
 ]  # fmt: skip
 

@@ -11,13 +11,16 @@ panic in Rust, are excluded by the theorems' premises on lengths. What the trans
 know, it rejects.
 """
 
+import contextlib
 import re
 import sys
 from pathlib import Path
 
+import translate_lanes
+
 # Rust file, functions and constants translated from it, Coq files it needs.
 FILES = {
-    "natural": ("arith/src/natural.rs", "adc sbb mac mask add_assign less reduce_once mac_row", ""),
+    "natural": ("arith/src/natural.rs", "adc sbb mac mask add_assign sub_assign less reduce_once mac_row", ""),
     "serial": (
         "arith/src/backend/serial.rs",
         "carry_row carry_rows mac_rows_from mac_rows reduce_row reduce_rows reduce mul_add product "
@@ -27,8 +30,15 @@ FILES = {
     "bits": ("arith/src/natural.rs", "low_bits bits_at shift_in double", "natural"),
     "doubling": ("arith/src/doubling.rs", "reciprocal new double", "natural bits"),
     "squares": ("arith/src/backend/serial.rs", "square sqr_body dual_sqr_body", "natural serial"),
+    "residues": ("rns/src/convert/serial.rs", "part_of reduce", ""),
 }
 CONSTANTS = {
+    "rns_constants": [
+        ("rns/src/convert/serial.rs", "LIMBS"),
+        ("rns/src/convert/serial.rs", "FRACTION"),
+        ("rns/src/basis.rs", "MOST_BITS"),
+        ("rns/src/basis.rs", "MOST_MODULI"),
+    ],
     "doubling_constants": [("arith/src/doubling.rs", "STEP")],
     "ifma_constants": [
         ("arith/src/backend/ifma.rs", "RADIX"),
@@ -71,6 +81,14 @@ EXPRESSIONS = {
         ),
         ("threshold/src/combine.rs", "TWICE", r"\.map\(\|one\| (\d+) \* one\)", 1),
         ("threshold/src/combine.rs", "INVERTED", r"inverse\(key\.root\(\), (\d+) \* factorial\(", 1),
+    ],
+    "rns_parts": [
+        ("rns/src/convert/serial.rs", "WIDTH", r"let shift = (\d+) \+ \(u64::BITS - modulus\.leading_zeros\(\)\);", 1)
+    ],
+    "fraction_bounds": [
+        ("rns/src/convert/ifma.rs", "CORRECTION", r"let mut lower_carry = \[broadcast\((\d+) \* x\.len\(\) as u64\); G\];", 1),
+        ("rns/src/convert/ifma.rs", "NARROW_BITS", r"const NARROW: u64 = 1 << (\d+);", 1),
+        ("rns/src/convert/ifma/forward.rs", "ROOM", r"let most = \(1 << \(2 \* RADIX\)\) / \((\d+) \* limbs as u128\);", 1),
     ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }
@@ -366,9 +384,11 @@ def kind_of(rust):
     kinds = {
         "u32": "u32",
         "u64": "u64",
+        "u128": "u128",
         "usize": "usize",
         "[u64]": "list",
         "(u64, u64)": ("u64", "u64"),
+        "(u64, u32)": ("u64", "u32"),
         "Self": "self",
     }
     plain = re.sub(r"&(?:'\w+ )?(?:mut )?|Zeroizing<(\w+)>", r"\1", rust).strip()
@@ -377,17 +397,28 @@ def kind_of(rust):
     return kinds[plain]
 
 
-COQ = {"u32": "Z", "u64": "Z", "u128": "Z", "i128": "Z", "usize": "nat", "list": "list Z", ("u64", "u64"): "(Z * Z)"}
+COQ = {"u32": "Z", "u64": "Z", "u128": "Z", "i128": "Z", "usize": "nat", "list": "list Z", ("u64", "u64"): "(Z * Z)", ("u64", "u32"): "(Z * Z)"}
 
 
-def parameters_of(text, source):
+def fields_of(source, function):
+    """Names and kinds of the fields that a method may use; those of other kinds it must not."""
+    before = source[: re.search(rf"\bfn {function}\b", source).start()]
+    struct = re.findall(r"^impl(?:<'\w+>)? (\w+)", before, re.MULTILINE)[-1]
+    text = re.search(rf"struct {struct}(?:<'a>)? \{{(.*?)\n\}}", source, re.DOTALL).group(1)
+    found = []
+    for name, rust in re.findall(r"^ *(\w+): (.+),$", text, re.MULTILINE):
+        with contextlib.suppress(Unknown):
+            found.append((name, kind_of(rust)))
+    return found
+
+
+def parameters_of(text, source, name):
     """Names, kinds and whether they are mutable; the constants of the modulus, and the fields of
     `self`, become arguments of their own.
     """
     found = []
     if text.startswith("&self,"):
-        fields = re.search(r"struct \w+(?:<'a>)? \{(.*?)\n\}", source, re.DOTALL).group(1)
-        found += [(f"self_{name}", kind_of(kind), False) for name, kind in re.findall(r"(\w+): ([^,\n]+),", fields)]
+        found += [(f"self_{field}", kind, False) for field, kind in fields_of(source, name)]
         text = text.removeprefix("&self,")
     for name, rust in split_parameters(text):
         if rust.startswith("&Lanes"):
@@ -415,7 +446,7 @@ class Translator:
         parameters, result, body = function_text(source, name)
         self.name, self.known, self.loops, self.fresh = name, known, [], 0
         self.source, self.functions = source, {}
-        self.parameters = parameters_of(parameters, source)
+        self.parameters = parameters_of(parameters, source, name)
         self.result = kind_of(result) if result else None
         self.kinds = {p: kind for p, kind, _ in self.parameters}
         self.names = {p: p for p in self.kinds}
@@ -886,6 +917,8 @@ class Translator:
         if name.startswith("wrapping_") and kind in SUFFIX:
             others = " ".join(wrap(self.value(argument)[0]) for argument in arguments)
             return f"({name[9:]}{SUFFIX[kind]} {coq}{' ' + others if others else ''})", kind
+        if name == "min" and kind in SUFFIX:
+            return f"(Z.min {coq} {wrap(self.value(arguments[0])[0])})", kind
         raise Unknown(f"method {name}")
 
     def folded(self, outputs, body):
@@ -985,9 +1018,14 @@ def main(sources, output):
                 lines.append(translator.text())
             except Unknown as error:
                 sys.exit(f"translate: {rust}: {name}: {error}")
-            if name not in ("add_chunk", "add", "new"):
+            if name not in ("add_chunk", "add", "new") and coq != "residues":
                 known[name] = (translator.parameters, translator.result)
         (output / f"{coq}.v").write_text("\n".join(lines))
+    try:
+        for coq, text in translate_lanes.translated(sources, sys.modules[__name__]):
+            (output / f"{coq}.v").write_text(text)
+    except Unknown as error:
+        sys.exit(f"translate: {error}")
     for coq, constants in CONSTANTS.items():
         lines = ["From Coq Require Import ZArith."]
         for rust, name in constants:

@@ -59,6 +59,8 @@ impl ResidueKernel for Ifma {
 }
 
 /// The first `count` digits of `w / m` to the base 2^52, after the point; `w < m < 2^104`.
+///
+/// Proved: `digits_correct` in formal/coq/fractions.v.
 fn digits(w: u128, m: u128, count: usize) -> Vec<u64> {
     let mut rest = w;
     let mut bit = || {
@@ -90,6 +92,8 @@ fn lanes(count: usize) -> u8 {
 /// above the true fraction `f`, by `2 n` at most. So `floor(M result / B^2)` is `w x mod M` if
 /// `2 n M <= B^2`; nothing wraps around then, as `f <= 1 - 1 / M`. The four sums of each modulus
 /// are at most `n B`.
+///
+/// Proved: `fractions_correct` in formal/coq/fractions.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn fractions<const G: usize>(x: &[Octet], digits: &[u64]) -> [[__m512i; 2]; G] {
@@ -120,6 +124,8 @@ fn fractions<const G: usize>(x: &[Octet], digits: &[u64]) -> [[__m512i; 2]; G] {
 /// # Bounds
 /// The product without its lowest part, the low half of the two low limbs, is too small by less
 /// than `B^-1`, which is added in advance. The sums are below `4 B`.
+///
+/// Proved: `scaled_correct` in formal/coq/fractions.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn scaled([upper, lower]: [__m512i; 2], q: [u64; 2]) -> __m512i {

@@ -76,6 +76,7 @@ impl ResidueKernel for Serial {
         }
     }
 
+    // Proved: `numbers_correct` in formal/coq/residues.v.
     fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]) {
         let limbs = self.product.len();
         let mut multiple = vec![0; limbs + 1];
@@ -96,6 +97,7 @@ impl ResidueKernel for Serial {
 }
 
 impl Modulus {
+    // Proved: `residue_correct` in formal/coq/residues.v.
     fn residue(&self, row: &[u64]) -> u64 {
         let mut residue = 0;
         for (limbs, powers) in row.chunks(LIMBS).zip(self.powers.chunks(LIMBS)) {
@@ -106,6 +108,8 @@ impl Modulus {
     }
 
     /// `y / q` in units of `2^-48`, rounded down by less than 2.
+    ///
+    /// Proved: `part_of_correct` in formal/coq/residues.v.
     fn part_of(&self, y: u64) -> u64 {
         let (reciprocal, shift) = self.part;
         ((u128::from(y) * u128::from(reciprocal)) >> shift) as u64
@@ -127,6 +131,8 @@ impl Reciprocal {
     /// `x mod q`. The quotient is right or one too small, as `x < 2^128`, and for a power of two
     /// `x (m + 1) = x 2^128 / q` exactly, so that the quotient is one too small at most there as
     /// well.
+    ///
+    /// Proved: `reduce_correct` in formal/coq/residues.v.
     fn reduce(&self, x: u128) -> u64 {
         let (x0, x1) = (u128::from(x as u64), x >> 64);
         let (m0, m1) = (u128::from(self.m as u64), self.m >> 64);

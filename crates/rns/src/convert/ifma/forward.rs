@@ -203,6 +203,8 @@ fn whole(moduli: &[u64]) -> u128 {
 /// in advance: the fraction is above the true one by `2 n (M / q) / B^2 + B^-1` at most, `q` times
 /// that is at most `2 n M / B^2 + q / B <= 1/2 + 1/4`, and the floor is right. Nothing wraps
 /// around, as the true fraction is at most `1 - 1 / q`.
+///
+/// Proved: `residue_correct` in formal/coq/fractions.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn residue([upper, lower]: [__m512i; 2], factor: &Factor) -> __m512i {

@@ -1,0 +1,171 @@
+"""Translates loop bodies of vector code from Rust to Coq, in one lane.
+
+A vector is a word of 64 bits in each lane, and lanes do not meet in what is translated: loads and
+stores are the identity, operations those of one lane (lanes.v). The parameters of a Coq function
+are given here, not read. Of a loop the innermost body is translated; what it stores becomes the
+result, in order.
+"""
+
+import re
+
+# Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
+# replaced before the translation (patterns), for what concerns no lane.
+FUNCTIONS = {
+    "fractions": [
+        (
+            "rns/src/convert/ifma.rs",
+            [
+                (
+                    "fraction_step",
+                    "fractions",
+                    "(upper upper_carry lower lower_carry limb first second third : Z)",
+                    [(r"let \[first.*?;", ""), (r"\[g\]", "")],
+                ),
+                (
+                    "fraction_end",
+                    "fractions",
+                    "(upper upper_carry lower lower_carry : Z)",
+                    [(r"\A.*from_fn\(\|g\| \{(.*)\}\)\s*\Z", r"\1"), (r"\[g\]", "")],
+                ),
+                ("scaled", "scaled", "(upper lower q0 q1 : Z)", [(r"let q = q\.map.*?;", ""), (r"q\[(\d)\]", r"q\1")]),
+            ],
+        ),
+        (
+            "rns/src/convert/ifma/forward.rs",
+            [
+                (
+                    "residue",
+                    "residue",
+                    "(upper lower q cofactor0 cofactor1 : Z)",
+                    [
+                        (r"let cofactor = .*?;", ""),
+                        (r"cofactor\[(\d)\]", r"cofactor\1"),
+                        (r"factor\.q\[0\]", "q"),
+                    ],
+                ),
+            ],
+        ),
+    ],
+}
+# Where the crates have their constants from.
+CONSTANTS = {"rns": "arith/src/backend/ifma.rs", "ntt": "ntt/src/primes.rs", "bfv": "bfv/src/kernel.rs"}
+# Operations of a lane: Rust's name and Coq's.
+OPERATIONS = {
+    "add": "add64",
+    "sub": "sub64",
+    "min": "Z.min",
+    "and": "Z.land",
+    "add_low": "add_low",
+    "add_high": "add_high",
+    "shift_right": "shr",
+    "_mm512_add_epi64": "add64",
+    "_mm512_madd52lo_epu64": "add_low",
+    "_mm512_madd52hi_epu64": "add_high",
+    "_mm512_srli_epi64": "shr",
+    "_mm512_slli_epi64": "shl64",
+    "_mm512_setzero_si512": "0",
+}
+# What is the identity in a lane.
+SAME = {"load", "broadcast", "splat", "W::load", "W::splat"}
+
+
+class Lane:
+    """One function."""
+
+    def __init__(self, rust, body, own, translate):
+        """From the text of its body; `own` are functions that it may call."""
+        self.rust, self.own, self.unknown = rust, own, translate.Unknown
+        self.constants = translate.constant
+        self.statements, self.result = translate.Parser(body).block()
+
+    def text(self, name, parameters):
+        """The Coq definition."""
+        lines, stored = [], []
+        for statement in self.statements:
+            if statement[0] == "let":
+                lines += self.bound(statement[1], statement[2])
+            elif statement[0] == "assign":
+                target = statement[1][1]
+                lines.append(f"let {target} := {self.value(statement[2])} in")
+                stored += [target] if target not in stored else []
+            elif statement[0] == "call" and statement[1][0] == "method" and statement[1][2] == "store":
+                stored.append(statement[1][3][0][1])
+                lines.append(f"let {stored[-1]}_new := {self.value(statement[1][1])} in")
+                stored[-1] += "_new"
+            else:
+                raise self.unknown(f"statement {statement[0]} in a lane")
+        result = self.value(self.result) if self.result else f"({', '.join(stored)})"
+        body = "\n".join(f"  {line}" for line in [*lines, f"{result}."])
+        return f"Definition {name} {parameters} :=\n{body}\n"
+
+    def bound(self, pattern, value):
+        """A declaration of one name or of a tuple of names."""
+        if pattern[0] == "name":
+            return [f"let {pattern[1]} := {self.value(value)} in"]
+        names = ", ".join(part[1] for part in pattern[1])
+        return [f"let '({names}) := {self.value(value)} in"]
+
+    def value(self, value):
+        """An expression."""
+        kind, rest = value[0], value[1:]
+        if kind == "number":
+            return str(rest[0])
+        if kind == "name":
+            return str(self.constants(self.rust, rest[0])) if rest[0].isupper() else rest[0].replace("self", "self_")
+        if kind in ("tuple", "array"):
+            return f"({', '.join(self.value(part) for part in rest[0])})"
+        if kind == "field":
+            return f"({rest[1]} {self.value(rest[0])})"
+        if kind == "method":
+            return self.called(rest[1], [rest[0], *rest[2]])
+        if kind == "path":
+            return self.called(rest[0], rest[1])
+        if kind == "binary" and rest[0] == "*":
+            return f"({self.value(rest[1])} * {self.value(rest[2])})"
+        raise self.unknown(f"{kind} in a lane")
+
+    def called(self, name, arguments):
+        """A call of an operation, or of another function that is translated."""
+        coq = [self.value(argument) for argument in arguments]
+        name = name.removeprefix("Self::").removeprefix("Modulus::")
+        if name in SAME:
+            return coq[-1]
+        found = OPERATIONS.get(name) or (name if name in self.own else None)
+        if found is None:
+            raise self.unknown(f"{name} in a lane")
+        return f"({' '.join([found, *coq])})" if coq else found
+
+
+def innermost(body):
+    """The body of the innermost loop, or the whole body if there is none."""
+    at = body.rfind("for ")
+    if at < 0:
+        return body
+    # The body begins at the last brace of the loop's head.
+    start = re.compile(r"\{\n").search(body, at).end()
+    depth, end = 1, start
+    while depth:
+        depth += {"{": 1, "}": -1}.get(body[end], 0)
+        end += 1
+    return body[start : end - 1]
+
+
+def translated(sources, translate):
+    """The text of each Coq file."""
+    for coq, files in FUNCTIONS.items():
+        lines = ["From Arith Require Import words lanes."]
+        for rust, functions in files:
+            source, own = (sources / rust).read_text(), {name for name, *_ in functions}
+            lines.append(f"(* Translated from {rust}: see translate_lanes.py. *)")
+            for name, function, parameters, replaced in functions:
+                body = translate.function_text(source, function)[2]
+                for pattern, new in replaced:
+                    body = re.sub(pattern, new, body, flags=re.DOTALL)
+                # A shift's constant becomes its last argument.
+                body = re.sub(r"(\w+)::<(\w+)>\(((?:[^()]|\([^()]*\))*)\)", r"\1(\3, \2)", body)
+                try:
+                    constants = source + (sources / CONSTANTS[rust.split("/")[0]]).read_text()
+                    lines.append(Lane(constants, innermost(body), own, translate).text(name, parameters))
+                except translate.Unknown as error:
+                    raise translate.Unknown(f"{rust}: {function}: {error}") from None
+        yield coq, "\n".join(lines) + "\n"
