@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COQ = ROOT / "formal/coq"
 CRATES = ROOT / "crates"
 # Crates with functions that a theorem names.
-NAMED = ("arith", "paillier", "threshold", "rns")
+NAMED = ("arith", "paillier", "threshold", "rns", "ntt", "bfv")
 VECTORS = CRATES / "arith/src/backend/serial_steps.txt"
 FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
 
@@ -88,6 +88,22 @@ MUTANTS = [
     ("rns/src/convert/ifma/forward.rs", "_mm512_madd52lo_epu64(broadcast(1), upper, cofactor[0])",
      "_mm512_madd52lo_epu64(broadcast(0), upper, cofactor[0])"),
     ("rns/src/convert/ifma/forward.rs", "(4 * limbs as u128)", "(1 * limbs as u128)"),
+    ("ntt/src/engine/loops.rs", "m.zero.add_high(x, self.value).sub(m.minus_p.add_high(q, m.p))",
+     "m.zero.add_high(x, self.value).sub(m.zero.add_high(q, m.p))"),
+    ("ntt/src/engine/loops.rs", "sub(self.minus_p.add_high(q, self.p))", "sub(self.zero.add_high(q, self.p))"),
+    ("ntt/src/engine/loops.rs", "let x = reduce(W::load(x0), m.p8);", "let x = reduce(W::load(x0), m.p4);"),
+    ("ntt/src/engine/loops.rs", "let other = W::load(x1).add(m.p);", "let other = W::load(x1);"),
+    ("ntt/src/engine/loops.rs", "w.times_positive(y.sub(x).add(m.p4), m)", "w.times_positive(y.sub(x).add(m.p2), m)"),
+    ("ntt/src/engine/loops.rs", "w[0].times_positive(a2.sub(a0).add(m.p8), m)", "w[0].times_positive(a2.sub(a0).add(m.p4), m)"),
+    ("ntt/src/primes.rs", "(1 << 48) - (c << LOG_ORDER) + 1", "(1 << 49) - (c << LOG_ORDER) + 1"),
+    ("bfv/src/prime.rs", "const PRIME_BITS: u32 = 50;", "const PRIME_BITS: u32 = 51;"),
+    ("bfv/src/kernel/loops.rs", "let whole = zero.add_high(x, quotient);", "let whole = zero.add_low(x, quotient);"),
+    ("bfv/src/kernel/loops.rs", "x.min(x.sub(b))", "x"),
+    ("bfv/src/kernel/loops.rs", "Self::once(Self::once(x, self.two_q), self.q)", "Self::once(x, self.two_q)"),
+    ("bfv/src/kernel/loops.rs", "(x.add(y), x.sub(y).add(self.two_q))", "(x.add(y), x.sub(y).add(self.q))"),
+    ("bfv/src/kernel/loops.rs", "let difference = x.sub(y).add(self.two_q);", "let difference = x.sub(y).add(self.q);"),
+    ("bfv/src/kernel/loops.rs", "let high = W::load(sum).add(modulus.q).add_high(a, b);",
+     "let high = W::load(sum).add_high(a, b);"),
     ("arith/src/constants.rs", "const MOST_BITS: u32 = 16384;", "const MOST_BITS: u32 = 16640;"),
 ]  # fmt: skip
 

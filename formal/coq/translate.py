@@ -90,6 +90,10 @@ EXPRESSIONS = {
         ("rns/src/convert/ifma.rs", "NARROW_BITS", r"const NARROW: u64 = 1 << (\d+);", 1),
         ("rns/src/convert/ifma/forward.rs", "ROOM", r"let most = \(1 << \(2 \* RADIX\)\) / \((\d+) \* limbs as u128\);", 1),
     ],
+    "transform_bits": [
+        ("ntt/src/primes.rs", "NTT_BITS", r"const fn prime\(c: u64\) -> u64 \{\n +\(1 << (\d+)\) - \(c << LOG_ORDER\) \+ 1", 1),
+        ("bfv/src/prime.rs", "BFV_BITS", r"const PRIME_BITS: u32 = (\d+);", 1),
+    ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }
 # Names of Coq's library.

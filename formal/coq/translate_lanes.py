@@ -8,6 +8,10 @@ result, in order.
 
 import re
 
+# Roots of a block's nodes, by their number.
+NODES = [(r"\bw\[(\d)\]", r"w\1")]
+# Files of the proofs that say what a structure of Rust is.
+RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
 # Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
 # replaced before the translation (patterns), for what concerns no lane.
 FUNCTIONS = {
@@ -43,6 +47,34 @@ FUNCTIONS = {
                         (r"factor\.q\[0\]", "q"),
                     ],
                 ),
+            ],
+        ),
+    ],
+    "ntt": [
+        (
+            "ntt/src/engine/loops.rs",
+            [
+                ("reduced", "reduced", "(self_ : moduli) (low high inverse : Z)", []),
+                ("times", "times", "(self_ : factor) (x : Z) (m : moduli)", []),
+                ("times_positive", "times_positive", "(self_ : factor) (x : Z) (m : moduli)", []),
+                ("reduce", "reduce", "(x bound : Z)", []),
+                ("forward2", "forward2", "(w : factor) (m : moduli) (x0 x1 : Z)", []),
+                ("forward4", "forward4", "(w0 w1 w2 : factor) (m : moduli) (x0 x1 x2 x3 : Z)", NODES),
+                ("inverse2", "inverse2", "(w : factor) (m : moduli) (u0 u1 : Z)", []),
+                ("inverse4", "inverse4", "(w0 w1 w2 : factor) (m : moduli) (u0 u1 u2 u3 : Z)", NODES),
+            ],
+        ),
+    ],
+    "bfv": [
+        (
+            "bfv/src/kernel/loops.rs",
+            [
+                ("times", "times", "(self_ : modulus) (x : Z) '((w, quotient) : Z * Z)", []),
+                ("once", "once", "(x b : Z)", []),
+                ("reduced", "reduced", "(self_ : modulus) (x : Z)", []),
+                ("butterfly", "butterfly", "(self_ : modulus) (x y : Z) (w : Z * Z)", []),
+                ("back", "back", "(self_ : modulus) (x y : Z) (w : Z * Z)", []),
+                ("multiply_add", "multiply_add", "(modulus : modulus) (zero inverse sum a b : Z)", []),
             ],
         ),
     ],
@@ -153,7 +185,7 @@ def innermost(body):
 def translated(sources, translate):
     """The text of each Coq file."""
     for coq, files in FUNCTIONS.items():
-        lines = ["From Arith Require Import words lanes."]
+        lines = [f"From Arith Require Import {' '.join(['words', 'lanes', *filter(None, [RECORDS.get(coq)])])}."]
         for rust, functions in files:
             source, own = (sources / rust).read_text(), {name for name, *_ in functions}
             lines.append(f"(* Translated from {rust}: see translate_lanes.py. *)")

@@ -26,6 +26,8 @@ impl<W: Word> Modulus<W> {
     }
 
     /// `x w`, below `2 q`.
+    ///
+    /// Proved: `times_correct` in formal/coq/lattice.v.
     #[inline(always)]
     fn times(&self, x: W, (w, quotient): (W, W)) -> W {
         let zero = W::splat(0);
@@ -34,18 +36,24 @@ impl<W: Word> Modulus<W> {
     }
 
     /// A number below `2 b`, less `b` unless it is below.
+    ///
+    /// Proved: `once_correct` in formal/coq/lattice.v.
     #[inline(always)]
     fn once(x: W, b: W) -> W {
         x.min(x.sub(b))
     }
 
     /// A number below `4 q`, below `q`.
+    ///
+    /// Proved: `reduced_correct` in formal/coq/lattice.v.
     #[inline(always)]
     fn reduced(&self, x: W) -> W {
         Self::once(Self::once(x, self.two_q), self.q)
     }
 
     /// `(x + y w, x - y w)`, both below `4 q`, for numbers below `4 q`.
+    ///
+    /// Proved: `butterfly_correct` in formal/coq/lattice.v.
     #[inline(always)]
     fn butterfly(&self, x: W, y: W, w: (W, W)) -> (W, W) {
         let x = Self::once(x, self.two_q);
@@ -54,6 +62,8 @@ impl<W: Word> Modulus<W> {
     }
 
     /// `(x + y, (x - y) w)`, both below `2 q`, for numbers below `2 q`.
+    ///
+    /// Proved: `back_correct` in formal/coq/lattice.v.
     #[inline(always)]
     fn back(&self, x: W, y: W, w: (W, W)) -> (W, W) {
         let difference = x.sub(y).add(self.two_q);
@@ -178,6 +188,8 @@ fn inverse_tail<W: Word>(block: &mut [Lanes; LANES], tail: &Tail, modulus: &Modu
 
 /// Montgomery's product: `a b = 2^52 high + low` and `low = m q` modulo 2^52 for `m = low / q`, so
 /// `(a b - m q) / 2^52` is `high` less the upper half of `m q`: between `-q` and `q`.
+///
+/// Proved: `multiply_add_correct` in formal/coq/lattice.v.
 #[inline(always)]
 pub(super) fn multiply_add<W: Word>(sum: &mut [Lanes], a: &[Lanes], b: &[Lanes], prime: &Prime) {
     let modulus = Modulus::<W>::new(prime.q);

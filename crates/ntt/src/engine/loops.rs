@@ -46,6 +46,8 @@ impl<W: Word> Moduli<W> {
 
     /// Montgomery's reduction of sums of lower and of upper halves: `high + low / 2^52` and between
     /// zero and `p` more, modulo `p`, for `inverse = p^-1`.
+    ///
+    /// Proved: `reduced_correct` in formal/coq/butterflies.v.
     #[inline(always)]
     pub(super) fn reduced(&self, low: W, high: W, inverse: W) -> W {
         let q = self.zero.add_low(low, inverse);
@@ -67,6 +69,8 @@ impl<W: Word> Factor<W> {
     }
 
     /// `c x` between `-p` and `p`, for `x` below 2^52.
+    ///
+    /// Proved: `times_correct` in formal/coq/butterflies.v.
     #[inline(always)]
     fn times(self, x: W, m: &Moduli<W>) -> W {
         let q = m.zero.add_low(x, self.by_inverse);
@@ -74,6 +78,8 @@ impl<W: Word> Factor<W> {
     }
 
     /// `c x` between `0` and `2 p`, for `x` below 2^52.
+    ///
+    /// Proved: `times_positive_correct` in formal/coq/butterflies.v.
     #[inline(always)]
     pub(super) fn times_positive(self, x: W, m: &Moduli<W>) -> W {
         let q = m.zero.add_low(x, self.by_inverse);
@@ -117,6 +123,8 @@ fn quarters(block: &mut [Lanes]) -> [&mut [Lanes]; 4] {
 }
 
 /// One level: the polynomial modulo `x^(2 m) - w^2` becomes those modulo `x^m - w` and `x^m + w`.
+///
+/// Proved: `forward2_correct` in formal/coq/butterflies.v.
 #[inline(always)]
 fn forward2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
     let w = Factor::<W>::load(&roots[node]);
@@ -130,6 +138,8 @@ fn forward2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &M
 }
 
 /// Two levels.
+///
+/// Proved: `forward4_correct` in formal/coq/butterflies.v.
 #[inline(always)]
 pub(super) fn forward4<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
     let w =
@@ -151,6 +161,8 @@ pub(super) fn forward4<W: Word>(block: &mut [Lanes], node: usize, roots: &[Const
 }
 
 /// Undoes [`forward2`], times two.
+///
+/// Proved: `inverse2_correct` in formal/coq/butterflies.v.
 #[inline(always)]
 fn inverse2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
     let w = Factor::<W>::load(reflected(roots, node));
@@ -163,6 +175,8 @@ fn inverse2<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &M
 }
 
 /// Undoes [`forward4`], times four.
+///
+/// Proved: `inverse4_correct` in formal/coq/butterflies.v.
 #[inline(always)]
 pub(super) fn inverse4<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant], m: &Moduli<W>) {
     let w = [
