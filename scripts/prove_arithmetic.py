@@ -104,6 +104,10 @@ MUTANTS = [
     ("bfv/src/kernel/loops.rs", "let difference = x.sub(y).add(self.two_q);", "let difference = x.sub(y).add(self.q);"),
     ("bfv/src/kernel/loops.rs", "let high = W::load(sum).add(modulus.q).add_high(a, b);",
      "let high = W::load(sum).add_high(a, b);"),
+    ("threshold/src/lagrange.rs", "i128::from(j) - i128::from(i)).product();", "i128::from(i) - i128::from(j)).product();"),
+    ("threshold/src/combine.rs", ".map(|one| 2 * one)", ".map(|one| 1 * one)"),
+    ("threshold/src/combine.rs", "inverse(key.root(), 2 * factorial(", "inverse(key.root(), 1 * factorial("),
+    ("paillier/src/key/subgroup.rs", "product_in(prime, &[2], limbs_of(", "product_in(prime, &[1], limbs_of("),
     ("arith/src/constants.rs", "const MOST_BITS: u32 = 16384;", "const MOST_BITS: u32 = 16640;"),
 ]  # fmt: skip
 

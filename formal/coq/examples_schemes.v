@@ -1,5 +1,5 @@
 (* Premises of the schemes' theorems hold for some keys and ciphertexts. *)
-From Arith Require Import modular schemes.
+From Arith Require Import modular schemes lagrange.
 From Generated Require Import schemes.
 Import ListNotations.
 
@@ -52,4 +52,14 @@ Proof. apply (subgroup_own 7 3 1 1 3 4); computed. Qed.
 Example threshold_example : 1 = 1 /\ (12 * 18 * 18) mod (5 * 7) = 3.
 Proof.
   apply (threshold_correct 5 7 2 3 3 2 683 36 1 [Share 36 1 0] 421); try computed; repeat constructor; cbn; lia.
+Qed.
+(* d = 36 shared by the polynomial 36 + 4 x among two trustees, D = 2: the coefficients 4 and -2, the shares 40 and 44. *)
+Example threshold_shared_example : 1 = 1 /\ (13 * 9 * 9) mod (5 * 7) = 3.
+Proof.
+  apply (threshold_shared 5 7 2 3 3 2 683 36 2 [1; 2] [36; 4] (fun i => 36 + 4 * i) (fun i => if i =? 1 then 4 else -2) 456);
+    try computed.
+  - repeat constructor; cbn; intuition discriminate.
+  - cbn. lia.
+  - intros i [<-|[<-|[]]]; (split; [vm_compute; discriminate|]); apply cong_by_mod; (discriminate || reflexivity).
+  - intros i [<-|[<-|[]]]; reflexivity.
 Qed.

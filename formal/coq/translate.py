@@ -94,6 +94,14 @@ EXPRESSIONS = {
         ("ntt/src/primes.rs", "NTT_BITS", r"const fn prime\(c: u64\) -> u64 \{\n +\(1 << (\d+)\) - \(c << LOG_ORDER\) \+ 1", 1),
         ("bfv/src/prime.rs", "BFV_BITS", r"const PRIME_BITS: u32 = (\d+);", 1),
     ],
+    "lagrange_factors": [
+        (
+            "threshold/src/lagrange.rs",
+            "UNDER (j i : Z)",
+            r"let under: i128 = others\(i\)\.map\(\|j\| i128::from\((\w)\)( - )i128::from\((\w)\)\)\.product\(\);",
+            1,
+        ),
+    ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }
 # Names of Coq's library.

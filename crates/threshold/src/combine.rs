@@ -135,6 +135,7 @@ impl Verification {
     /// `prod c_i^(2 lambda_i) = (1 + n)^(4 D^2 m)`, and `m`.
     ///
     /// Proved: `threshold_correct` in formal/coq/schemes.v.
+    /// Proved: `threshold_shared` in formal/coq/lagrange.v.
     fn put_together(&self, shares: &[&Shares]) -> Result<Plaintexts, Error> {
         let (key, rows) = (self.key(), shares[0].len());
         let trustees: Vec<u32> = shares.iter().map(|shares| shares.trustee()).collect();
