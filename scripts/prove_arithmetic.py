@@ -108,6 +108,10 @@ MUTANTS = [
     ("threshold/src/combine.rs", ".map(|one| 2 * one)", ".map(|one| 1 * one)"),
     ("threshold/src/combine.rs", "inverse(key.root(), 2 * factorial(", "inverse(key.root(), 1 * factorial("),
     ("paillier/src/key/subgroup.rs", "product_in(prime, &[2], limbs_of(", "product_in(prime, &[1], limbs_of("),
+    ("bfv/src/noise.rs", "FRESH_PRIVATE: u128 = MAX_ERROR as u128 + 1;", "FRESH_PRIVATE: u128 = MAX_ERROR as u128 + 0;"),
+    ("bfv/src/noise.rs", "square.isqrt() + 2", "square.isqrt() + 1"),
+    ("bfv/src/noise.rs", "(1_u128 << half) - (1 << (half - 16))", "(1_u128 << half) - (1 << (half - 49))"),
+    ("bfv/src/random.rs", "(1 << (2 * MAX_ERROR)) - 1;", "(1 << (3 * MAX_ERROR)) - 1;"),
     ("arith/src/constants.rs", "const MOST_BITS: u32 = 16384;", "const MOST_BITS: u32 = 16640;"),
 ]  # fmt: skip
 

@@ -94,6 +94,13 @@ EXPRESSIONS = {
         ("ntt/src/primes.rs", "NTT_BITS", r"const fn prime\(c: u64\) -> u64 \{\n +\(1 << (\d+)\) - \(c << LOG_ORDER\) \+ 1", 1),
         ("bfv/src/prime.rs", "BFV_BITS", r"const PRIME_BITS: u32 = (\d+);", 1),
     ],
+    "bfv_noise": [
+        ("bfv/src/noise.rs", "MAX_ERROR", r"const MAX_ERROR: u64 = (\d+);", 1),
+        ("bfv/src/noise.rs", "ROUNDED", r"const FRESH_PRIVATE: u128 = MAX_ERROR as u128 \+ (\d+);", 1),
+        ("bfv/src/noise.rs", "PUBLIC_MORE", r"square\.isqrt\(\) \+ (\d+)\n", 1),
+        ("bfv/src/noise.rs", "LESS", r"\(1_u128 << half\) - \(1 << \(half - (\d+)\)\)", 1),
+        ("bfv/src/random.rs", "HALVES", r"const BITS: u64 = \(1 << \((\d) \* MAX_ERROR\)\) - 1;", 1),
+    ],
     "lagrange_factors": [
         (
             "threshold/src/lagrange.rs",

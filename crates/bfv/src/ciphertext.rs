@@ -90,6 +90,8 @@ impl PublicKey {
     ///
     /// # Errors
     /// Ciphertexts that are not alike; [`ErrorKind::Noise`].
+    ///
+    /// Proved: `sum_noise` in formal/coq/noise.v.
     pub fn add(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext, Error> {
         self.check(x)?;
         self.check(y)?;
@@ -108,6 +110,8 @@ impl PublicKey {
     ///
     /// # Errors
     /// A ciphertext of another key; [`ErrorKind::Noise`].
+    ///
+    /// Proved: `sum_noise` in formal/coq/noise.v.
     pub fn multiply(&self, x: &Ciphertext, factor: i64) -> Result<Ciphertext, Error> {
         self.check(x)?;
         let noise = noise::check(x.noise.checked_mul(u128::from(factor.unsigned_abs())), x.set, x.bits)?;
@@ -160,6 +164,8 @@ impl PrivateKey {
     ///
     /// # Errors
     /// As [`PublicKey::encrypt`].
+    ///
+    /// Proved: `private_noise` in formal/coq/noise.v.
     pub fn encrypt(&self, numbers: &[i128], bits: u32) -> Result<Ciphertext, Error> {
         self.encrypt_from(*seed()?, Stream::fresh()?, numbers, bits)
     }

@@ -28,6 +28,8 @@ pub(crate) const FRESH_PRIVATE: u128 = MAX_ERROR as u128 + 1;
 /// and `s` have coefficients of magnitude 0 and 1, so the sum has a variance of at most
 /// `10.5 (2 N + 1)` whatever they are. It exceeds twelve deviations with a probability below
 /// `2 exp(-72)`.
+///
+/// Proved: `public_noise` in formal/coq/noise.v.
 pub(crate) fn fresh_public(set: Set) -> u128 {
     let square = 144 * 21 * (2 * set.degree() as u128 + 1) / 2;
     square.isqrt() + 2
@@ -35,6 +37,8 @@ pub(crate) fn fresh_public(set: Set) -> u128 {
 
 /// What noise may not exceed: `q / (2 t)`, less what decryption itself rounds. Every prime is above
 /// `2^50 (1 - 2^-27)`.
+///
+/// Proved: `limit_correct` in formal/coq/noise.v.
 pub(crate) fn limit(set: Set, bits: u32) -> u128 {
     let half = set.modulus_bits() - bits - 1;
     if half > 126 { 1 << 126 } else { (1_u128 << half) - (1 << (half - 16)) }

@@ -157,6 +157,8 @@ impl Total {
     }
 
     /// Adds numbers of a ciphertext, times their weights.
+    ///
+    /// Proved: `sum_noise` in formal/coq/noise.v.
     fn add_rows(
         &mut self,
         ring: &Ring,
