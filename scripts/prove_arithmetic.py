@@ -11,6 +11,7 @@ fail. `--check` only checks that theorems and functions name each other; it need
 writes the results that the kernels' tests use.
 """
 
+import math
 import os
 import re
 import shutil
@@ -25,7 +26,8 @@ COQ = ROOT / "formal/coq"
 CRATES = ROOT / "crates"
 # Crates with functions that a theorem names.
 NAMED = ("arith", "paillier", "threshold", "rns", "ntt", "bfv")
-VECTORS = CRATES / "arith/src/backend/serial_steps.txt"
+PRODUCTS = CRATES / "arith/src/backend/serial_steps.txt"
+CONVERSIONS = CRATES / "rns/src/convert/serial_steps.txt"
 FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
 
 # What a build may take. The whole one takes a minute or two; a broken proof may search for long.
@@ -322,6 +324,50 @@ def vectors(folder):
     return "\n".join(found) + "\n"
 
 
+def bases():
+    """Pairwise coprime moduli: the smallest, powers of two, the largest, and so many that their
+    numbers take more than one piece.
+    """
+    words = numbers()
+    many = [2**60 - 1]
+    while len(many) < 18:
+        modulus = next(words) >> 4 | 1
+        if modulus > 1 and all(math.gcd(modulus, other) == 1 for other in many):
+            many.append(modulus)
+    return [[2], [5, 8], [2**59, 3**37, 2**60 - 93], many]
+
+
+def conversions(folder):
+    """Residues and numbers as the models in residues.v give them: a line for each number."""
+    words, calls, lines = numbers(), [], []
+    for moduli in bases():
+        product = math.prod(moduli)
+        k = -(-product.bit_length() // 64)
+        for number in (0, product - 1, *(sum(next(words) << 64 * i for i in range(k + 1)) % product for _ in range(3))):
+            row = coq_list(limbs(number, k))
+            powers = [coq_list([2 ** (64 * i) % q for i in range(k)]) for q in moduli]
+            residues = "; ".join(f"residue {q} {of} {row}" for q, of in zip(moduli, powers, strict=True))
+            members = "; ".join(
+                f"(Modulus {q} {coq_list(limbs(product // q, k))} {pow(product // q, -1, q)}, {number % q})"
+                for q in moduli
+            )
+            calls.append(f"[{residues}] ++ number {coq_list(limbs(product, k))} [{members}]")
+            lines.append(moduli)
+    text = "From Arith Require Import residues.\n" + "".join(f"Eval vm_compute in ({call}).\n" for call in calls)
+    results = re.findall(r"= \[(.*?)\]\s*: list Z", coq(text, folder), re.DOTALL)
+    found = ["# Computed by Coq: scripts/prove_arithmetic.py --update", "# moduli, residues, number"]
+    for moduli, result in zip(lines, results, strict=True):
+        flat = [int(word) for word in result.split(";")]
+        parts = (moduli, flat[: len(moduli)], flat[len(moduli) :])
+        found.append(", ".join(" ".join(f"{word:x}" for word in part) for part in parts))
+    return "\n".join(found) + "\n"
+
+
+def coq_list(words):
+    """A list of numbers in Coq."""
+    return f"[{'; '.join(map(str, words))}]"
+
+
 def mutants(proved):
     """Plants each mistake, beside what has been proved without; gives those that no proof finds,
     and those for which Coq ran out of time.
@@ -375,14 +421,13 @@ def main(arguments):
         wrong = assumptions(folder)
         if wrong:
             sys.exit(f"prove-arithmetic: these theorems assume something: {', '.join(wrong)}")
-        found = vectors(folder)
+        found = {PRODUCTS: vectors(folder), CONVERSIONS: conversions(folder)}
         survivors, undecided = mutants(folder) if "--mutants" in arguments else ([], [])
-    if "--update" in arguments:
-        VECTORS.write_text(found)
-    elif not VECTORS.exists() or VECTORS.read_text() != found:
-        sys.exit(
-            f"prove-arithmetic: {VECTORS.relative_to(ROOT)} is not up to date: scripts/prove_arithmetic.py --update"
-        )
+    for path, text in found.items():
+        if "--update" in arguments:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            sys.exit(f"prove-arithmetic: {path.relative_to(ROOT)} is not up to date: scripts/prove_arithmetic.py --update")
     if survivors:
         sys.exit("prove-arithmetic: no proof finds these mistakes:\n" + "\n".join(survivors))
     if undecided:

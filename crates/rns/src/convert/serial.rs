@@ -143,3 +143,31 @@ impl Reciprocal {
         r.min(r.wrapping_sub(self.q))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<u64> {
+        text.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
+    }
+
+    /// What Coq computes from the loops that it proves right, limb by limb.
+    #[test]
+    fn conversions_are_those_of_the_proofs() {
+        let mut count = 0;
+        for line in include_str!("serial_steps.txt").lines().filter(|line| !line.starts_with('#')) {
+            let lists: Vec<Vec<u64>> = line.split(", ").map(words).collect();
+            let [moduli, residues, number] = &lists[..] else { panic!("three lists: {line}") };
+            let kernel = Serial::new(&System::new(moduli).unwrap());
+            let mut row = vec![0; number.len()];
+            kernel.numbers(&residues.chunks(1).collect::<Vec<_>>(), &mut row);
+            let mut found = vec![0; residues.len()];
+            let words = Numbers::Rows { words: number, limbs: number.len() };
+            kernel.residues(&words, &mut found.chunks_mut(1).collect::<Vec<_>>());
+            assert_eq!((&row, &found), (number, residues), "{line}");
+            count += 1;
+        }
+        assert_eq!(count, 20);
+    }
+}
