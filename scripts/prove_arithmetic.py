@@ -427,7 +427,9 @@ def main(arguments):
         if "--update" in arguments:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
-            sys.exit(f"prove-arithmetic: {path.relative_to(ROOT)} is not up to date: scripts/prove_arithmetic.py --update")
+            sys.exit(
+                f"prove-arithmetic: {path.relative_to(ROOT)} is not up to date: scripts/prove_arithmetic.py --update"
+            )
     if survivors:
         sys.exit("prove-arithmetic: no proof finds these mistakes:\n" + "\n".join(survivors))
     if undecided:

@@ -86,12 +86,27 @@ EXPRESSIONS = {
         ("rns/src/convert/serial.rs", "WIDTH", r"let shift = (\d+) \+ \(u64::BITS - modulus\.leading_zeros\(\)\);", 1)
     ],
     "fraction_bounds": [
-        ("rns/src/convert/ifma.rs", "CORRECTION", r"let mut lower_carry = \[broadcast\((\d+) \* x\.len\(\) as u64\); G\];", 1),
+        (
+            "rns/src/convert/ifma.rs",
+            "CORRECTION",
+            r"let mut lower_carry = \[broadcast\((\d+) \* x\.len\(\) as u64\); G\];",
+            1,
+        ),
         ("rns/src/convert/ifma.rs", "NARROW_BITS", r"const NARROW: u64 = 1 << (\d+);", 1),
-        ("rns/src/convert/ifma/forward.rs", "ROOM", r"let most = \(1 << \(2 \* RADIX\)\) / \((\d+) \* limbs as u128\);", 1),
+        (
+            "rns/src/convert/ifma/forward.rs",
+            "ROOM",
+            r"let most = \(1 << \(2 \* RADIX\)\) / \((\d+) \* limbs as u128\);",
+            1,
+        ),
     ],
     "transform_bits": [
-        ("ntt/src/primes.rs", "NTT_BITS", r"const fn prime\(c: u64\) -> u64 \{\n +\(1 << (\d+)\) - \(c << LOG_ORDER\) \+ 1", 1),
+        (
+            "ntt/src/primes.rs",
+            "NTT_BITS",
+            r"const fn prime\(c: u64\) -> u64 \{\n +\(1 << (\d+)\) - \(c << LOG_ORDER\) \+ 1",
+            1,
+        ),
         ("bfv/src/prime.rs", "BFV_BITS", r"const PRIME_BITS: u32 = (\d+);", 1),
     ],
     "bfv_noise": [
@@ -416,7 +431,16 @@ def kind_of(rust):
     return kinds[plain]
 
 
-COQ = {"u32": "Z", "u64": "Z", "u128": "Z", "i128": "Z", "usize": "nat", "list": "list Z", ("u64", "u64"): "(Z * Z)", ("u64", "u32"): "(Z * Z)"}
+COQ = {
+    "u32": "Z",
+    "u64": "Z",
+    "u128": "Z",
+    "i128": "Z",
+    "usize": "nat",
+    "list": "list Z",
+    ("u64", "u64"): "(Z * Z)",
+    ("u64", "u32"): "(Z * Z)",
+}
 
 
 def fields_of(source, function):
