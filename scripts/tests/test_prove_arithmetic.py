@@ -17,6 +17,8 @@ def load(path):
     spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    # For the modules beside it.
+    sys.path.insert(0, str((ROOT / path).parent))
     spec.loader.exec_module(module)
     return module
 
@@ -32,6 +34,20 @@ def test_a_row_becomes_a_recursion():
     assert "Fixpoint row_loop1 (y : Z) (xs : list Z) (c : Z)" in text
     assert "let '(x, c) := (adc x y c) in" in text
     assert text.rstrip().endswith("(c, t).")
+
+
+def test_a_lane_keeps_its_operations_and_stores():
+    body = "let t = w.times(W::load(y), m); W::load(x).add(t).store(x); W::load(x).sub(t).store(y);"
+    lane = translate.translate_lanes.Lane("", body, {"times"}, translate)
+    text = lane.text("step", "(w m x y : Z)")
+    assert "let t := (times w y m) in" in text
+    assert "let x_new := (add64 x t) in" in text
+    assert text.rstrip().endswith("(x_new, y_new).")
+
+
+def test_what_a_lane_does_not_know_is_rejected():
+    with pytest.raises(translate.Unknown):
+        translate.translate_lanes.Lane("", "x.shuffle(y)", set(), translate).text("step", "(x y : Z)")
 
 
 def test_views_are_put_back():
