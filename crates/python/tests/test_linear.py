@@ -297,6 +297,9 @@ c + [s, 1, s]
 np.conjugate(c)
 np.nancumsum(c)
 np.copy(m, order="F")
+np.linalg.matrix_power(m[:, 1:], 1)
+np.linalg.matrix_power(m[:, 1:] * 3, 0)
+np.linalg.matrix_power(np.stack([m[:, 1:], m[:, :2]]), np.int8(1))
 """.strip().splitlines()
 
 #: Those that compute with floats in NumPy.
@@ -406,6 +409,9 @@ def test_numpys_functions_with_floats(keys, call, values):
         "abs(c)",
         "round(c)",
         "np.mean(c, where=c)",
+        "np.linalg.matrix_power(m[:, 1:], 2)",
+        "np.linalg.matrix_power(m[:, 1:], -1)",
+        "np.linalg.matrix_power(m[:, 1:], 1.0)",
     ],
 )
 def test_what_cannot_be_done_is_named(keys, call):
@@ -417,6 +423,8 @@ def test_what_cannot_be_done_is_named(keys, call):
     "call",
     [
         "np.einsum('ij,j', m, [1, 2])",
+        "np.linalg.matrix_power(m, 1)",
+        "np.linalg.matrix_power(c, 1)",
         "np.einsum('ij', c)",
         "np.einsum('i->ii', c)",
         "np.einsum('i->j', c)",

@@ -5,6 +5,7 @@ have one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ import pyarrow as pa
 from hearith._computing import ComputingKey
 from hearith._encrypted import Encrypted
 from hearith._factors import check_decimals
+from hearith._gathering import Gathered
+from hearith._operands import fraction
 from hearith.array import EncryptedArray
 from hearith.arrow import EncryptedType, from_arrow, to_arrow
+from hearith.encoding import MAX_SCALE
 from hearith.errors import HearithError, NullError, ScaleError, ShapeError, TableError
 
 #: Which rows have a number.
@@ -80,6 +84,53 @@ class Cells:
             return self.plus(other.negative(), progress)
         return self._with_plain(other, lambda numbers, plain: numbers.subtract(plain, progress=progress))
 
+    def over(self, divisors: Any) -> Cells:
+        """Quotients by a plain number, or row by row by a plain column.
+
+        Raises:
+            ScaleError: a quotient by one of them may have endless digits, for which a column has
+                no place.
+            ZeroDivisionError: one of them is 0.
+        """
+        if _is_number(divisors):
+            return self.times(self._reciprocal(divisors, 0))
+        picked, beside = self._beside(divisors)
+        rows = np.flatnonzero(picked.present)
+        plain = beside if isinstance(beside, list) else beside.to_pylist()
+        factors = [self._reciprocal(divisor, int(row)) for row, divisor in zip(rows, plain, strict=True)]
+        return Cells(picked.numbers.multiply(factors), picked.present)
+
+    def _reciprocal(self, divisor: Any, row: int) -> Any:
+        """One over a number: of a column of doubles a double."""
+        exact = fraction(divisor)
+        if not exact:
+            raise ZeroDivisionError("division by zero")
+        if self.numbers.encoding.base == 16 and Fraction(float(1 / exact)) == 1 / exact:
+            return float(1 / exact)
+        if 10**MAX_SCALE % (1 / exact).denominator:
+            text = f"quotients by {divisor} have endless digits, and columns a few: decrypt first, or divide arrays"
+            raise ScaleError(text, row, kind="too_many_digits")
+        return 1 / exact
+
+    def running(self, *, skipna: bool = True) -> Cells:
+        """Running sums: over what is missing, or missing from there on."""
+        there = self if skipna else self.picked(np.logical_and.accumulate(self.present))
+        return Cells(there.numbers.cumsum(), there.present)
+
+    def filled(self, number: Any, limit: int | None = None) -> Cells:
+        """The column with a plain or single encrypted number in place of what is missing, of the
+        first `limit` at most.
+        """
+        places = np.flatnonzero(~self.present)[:limit]
+        numbers = Gathered()
+        order = np.zeros(len(self.present), dtype=np.intp)
+        order[self.present] = numbers.places(self.numbers)
+        one = isinstance(number, EncryptedArray)
+        order[places] = numbers.places(number.reshape(1)) if one else numbers.places([number] * len(places))
+        present = self.present.copy()
+        present[places] = True
+        return Cells(numbers.numbers(order[present]), present)
+
     def negative(self) -> Cells:
         """The numbers with the opposite sign."""
         return Cells(-self.numbers, self.present)
@@ -102,7 +153,7 @@ class Cells:
         """What an operation makes of the rows that have both a number and a plain one; errors name
         the row of the column.
         """
-        if np.ndim(plain) == 0 and not isinstance(plain, pa.ChunkedArray | pa.Array):
+        if _is_number(plain):
             check_decimals([plain])
             return Cells(operation(self.numbers, plain), self.present)
         picked, beside = self._beside(plain)
@@ -130,6 +181,11 @@ class Cells:
         check_rows(len(self.present), len(column))
         both = self.present & valid(column)
         return self.picked(both), column.filter(pa.array(both))
+
+
+def _is_number(plain: Any) -> bool:
+    """Whether an operand is one number, and not a column."""
+    return np.ndim(plain) == 0 and not isinstance(plain, pa.ChunkedArray | pa.Array)
 
 
 def valid(column: Any) -> Present:

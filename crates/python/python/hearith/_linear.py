@@ -382,6 +382,16 @@ def linalg_trace(x: Any, /, *, offset: int = 0) -> Any:
     return trace(x, offset, -2, -1)
 
 
+def matrix_power(a: Any, n: SupportsIndex) -> Any:
+    """`np.linalg.matrix_power` with the powers 0 and 1: others are products of encrypted numbers."""
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"no square matrices in an array of shape {a.shape}", kind="dimensions")
+    power = operator.index(n)
+    if power not in (0, 1):
+        refuse(f"linalg.matrix_power with the power {power}")
+    return a if power else np.zeros_like(a) + np.eye(a.shape[-1], dtype=int)
+
+
 def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`np.linalg.cross`."""
     return cross(x1, x2, axis=axis)

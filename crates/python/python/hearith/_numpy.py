@@ -136,6 +136,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.kron: _linear.kron,
     np.linalg.cross: _linear.linalg_cross,
     np.linalg.matmul: lambda x1, x2: np.matmul(x1, x2),
+    np.linalg.matrix_power: _linear.matrix_power,
     np.linalg.multi_dot: _linear.multi_dot,
     np.linalg.outer: _linear.outer,
     np.linalg.tensordot: lambda x1, x2, *, axes=2: _linear.tensordot(x1, x2, axes),

@@ -27,6 +27,9 @@ Vector: TypeAlias = npt.NDArray[Any] | list[Any]
 #: Lengths along each axis; `()` is a single number's.
 Shape: TypeAlias = tuple[int, ...]
 
+#: Types of polars that neither NumPy nor Arrow has.
+LONG_INTEGERS = ("Int128", "UInt128")
+
 _MOST_DIGITS = 5000
 
 
@@ -213,6 +216,8 @@ def _plain(values: Any) -> npt.NDArray[Any]:
     if hasattr(values, "buffers") and hasattr(values, "to_numpy"):
         # An array of Arrow, which copies only when told that it may.
         return np.asarray(values.to_numpy(zero_copy_only=False))
+    if str(getattr(values, "dtype", "")) in LONG_INTEGERS:
+        return np.array(values.to_list(), dtype=object)
     if hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
         values = values.to_numpy()
     return np.asarray(values)

@@ -44,6 +44,8 @@ class EncryptedDtype(ExtensionDtype):
     kind = "O"
     na_value = pd.NA
     _metadata = ("description",)
+    #: pandas rounds numbers alone, and leaves other columns as they are without a word.
+    _is_numeric = True
 
     def __init__(self, description: Description | None = None) -> None:
         """The type of columns so described; without a description, of whatever numbers come."""
@@ -263,6 +265,11 @@ class EncryptedColumn(ExtensionArray):
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, EncryptedColumn | EncryptedArray):
+            raise TypeError("the quotient of two encrypted columns cannot be computed from Paillier ciphertexts")
+        return self._computed(other, Cells.over)
+
     def __neg__(self) -> Self:
         return type(self)(self.cells().negative().to_arrow())
 
@@ -288,6 +295,25 @@ class EncryptedColumn(ExtensionArray):
             return NotImplemented
         return type(self)(operation(self.cells(), _operand(other)).to_arrow())
 
+    def _accumulate(self, name: str, *, skipna: bool = True, **options: Any) -> Self:
+        if name != "cumsum":
+            raise TypeError(f"'{name}' cannot be computed on encrypted numbers")
+        return type(self)(self.cells().running(skipna=skipna).to_arrow())
+
+    def fillna(self, value: Any, limit: int | None = None, copy: bool = True) -> Self:
+        """The column with an encrypted number, or a plain one that is encrypted, where one is
+        missing.
+
+        Raises:
+            ScaleError: they have no common scale in a column.
+            TypeError: it is no single number.
+        """
+        if np.ndim(value) != 0 or value is None or value is pd.NA:
+            raise TypeError("encrypted columns are filled with one number, encrypted or plain")
+        if not self.isna().any():
+            return self.copy()
+        return type(self)(self.cells().filled(value, limit).to_arrow())
+
     def _reduce(self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any) -> Any:
         if name not in ("sum", "mean"):
             raise TypeError(f"'{name}' cannot be computed on encrypted numbers")
@@ -310,9 +336,22 @@ class EncryptedColumn(ExtensionArray):
         """Refuses: equal numbers have different ciphertexts."""
         self._values_for_factorize()
 
-    def value_counts(self, dropna: bool = True) -> NoReturn:
+    def isin(self, values: Any) -> NoReturn:
         """Refuses: equal numbers have different ciphertexts."""
+        raise TypeError("encrypted numbers cannot be looked for: equal numbers have different ciphertexts")
+
+    def _mode(self, dropna: bool = True) -> NoReturn:
         self._values_for_factorize()
+
+    def round(self, decimals: int = 0, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuses: nobody sees the digits."""
+        raise TypeError("encrypted numbers cannot be rounded: decrypt them first")
+
+    def value_counts(self, dropna: bool = True) -> NoReturn:
+        """Refuses: equal numbers have different ciphertexts. `describe` asks for them."""
+        raise TypeError(
+            "encrypted numbers cannot be counted by value or described: equal numbers have different ciphertexts"
+        )
 
     def _cell(self, place: int) -> Any:
         """A single number, or pandas' sign for a missing one."""

@@ -16,7 +16,7 @@ from hearith import _native
 from hearith._arguments import whole
 from hearith._batches import pieces, rows_from
 from hearith._computing import ComputingKey
-from hearith._operands import Number, fraction
+from hearith._operands import LONG_INTEGERS, Number, fraction
 from hearith.encoding import MAX_SCALE
 from hearith.errors import RangeError, TableError
 
@@ -291,11 +291,31 @@ def _as_arrow(table: Any) -> pa.Table:
         table = table.collect()
     if library in ("pandas", "polars") and hasattr(table, "to_frame"):
         table = table.to_frame()
+    if library == "polars" and hasattr(table, "schema"):
+        table = _without_long_integers(table)
     if library == "pandas":
         return pa.Table.from_pandas(_with_columns(table), preserve_index=False)
     if hasattr(table, "__arrow_c_stream__"):
         return pa.table(table)
     raise TypeError(f"{type(table).__name__} is not a table: give one of pyarrow, pandas or polars")
+
+
+def _without_long_integers(frame: Any) -> Any:
+    """A frame of polars with decimals in place of integers of 128 bits, for which Arrow has no type.
+
+    Raises:
+        RangeError: one of them has more digits than a decimal of 38.
+    """
+    for name, kind in frame.schema.items():
+        if str(kind) in LONG_INTEGERS:
+            import polars as pl
+
+            try:
+                frame = frame.with_columns(frame[name].cast(pl.Decimal(38, 0)))
+            except pl.exceptions.PolarsError:
+                text = f"an integer of {kind} has more than 38 digits"
+                raise RangeError(text, column=name, kind="out_of_range") from None
+    return frame
 
 
 def _with_columns(frame: Any) -> Any:

@@ -17,9 +17,11 @@ Feather. `to_html` and `to_string` show `<encrypted>`.
 A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether
 this module is imported or not. It can be filtered, taken, joined, concatenated (columns of unlike
 scales get the finer one), shown and written. `+`, `-` and `*` compute as `EncryptedArray` does,
-with plain columns and numbers, `+` and `-` with other encrypted columns; `sum` and `mean` give a
-single encrypted number, `groupby(...).sum()` a column of them. Everything else is a `TypeError`:
-nobody sees the numbers.
+with plain columns and numbers, `+` and `-` with other encrypted columns, `/` by plain numbers whose
+quotients have no endless digits; `sum` and `mean` give a single encrypted number, `cumsum` and
+`groupby(...).sum()` a column of them; `fillna` encrypts what it fills in. Everything else is a
+`TypeError`, `round` and `describe` of a frame with an encrypted column among it: nobody sees the
+numbers.
 """
 
 from __future__ import annotations

@@ -4,18 +4,22 @@
 
     import hearith.polars
 
-    staff = df.he.encrypt(public, {"salary": {}, "bonus": {"scale": 2}}).he.add("salary", "bonus",
-    into="pay") means = staff.filter(pl.col("pay").is_not_null()).he.mean(by="dept")
+    staff = df.he.encrypt(public, {"salary": {}, "bonus": {"scale": 2}})
+    staff = staff.he.add("salary", "bonus", into="pay")
+    means = staff.filter(pl.col("pay").is_not_null()).he.mean(by="dept")
     means.he.decrypt_means(private)
 
 **Use `df.he`, not polars' own functions, on encrypted columns.** To polars they are bytes of a
-foreign type. Of a whole column `sum()`, `mean()` and `max()` raise an error, as do `+`, `cast` and
-`write_csv`. A type cannot reject what follows:
+foreign type. `pl.col("pay").mean()`, `median`, `max` and `std`, `series.sum()`, `+`, `/`, `cum_sum`,
+`fill_null`, `cast` and `write_csv` raise an error, as does `concat` of columns with different
+descriptions. A type cannot reject what follows:
 
-- `group_by(...).agg(pl.col(...).sum())`, `.sum().over(...)` and `df.sum()` give null.
+- `series.mean()` and `series.median()` give None.
+- `df.sum()`, `mean()`, `median()`, `std()`, `var()`, `quantile()`, `product()` and `describe()` of
+  a whole frame give null, as do `group_by(...).agg(pl.col(...).sum())` and `.sum().over(...)`.
   `df.he.decrypt` rejects such a total.
 - `sort`, `rank` and `top_k` order ciphertexts, which says nothing of the numbers.
-- `==`, `unique`, `n_unique` and `group_by` find every number different.
+- `==`, `unique`, `n_unique`, `mode` and `group_by` find every number different.
 
 polars has no arithmetic for columns of other libraries' types, so `df.he.add` and `df.he.multiply`
 stand in its place. What is asked of a lazy frame collects it.
