@@ -53,6 +53,7 @@ mod digest;
 mod encrypt;
 mod error;
 mod expression;
+mod extension;
 mod groups;
 pub mod guard;
 pub mod lattice;

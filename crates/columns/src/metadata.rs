@@ -33,12 +33,12 @@
 use std::collections::HashSet;
 
 use arrow_array::{ArrayRef, make_array};
-use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Metadata, Schema};
 use hearith_paillier::encoding::SlotLayout;
 use hearith_paillier::{KeyId, MAX_BITS, MIN_BITS, PublicKey};
 
 use crate::error::{CompanionFault, Error, ErrorKind};
+use crate::extension;
 use crate::limits::MAX_DESCRIPTION_BYTES;
 
 const PREFIX: &str = "hearith.";
@@ -90,7 +90,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Integer => "integer",
             Self::Fixed => "fixed",
@@ -392,10 +392,15 @@ impl EncryptedColumn {
 /// of it stays.
 pub(crate) fn redescribed(field: &Field, target: &EncryptedColumn) -> Field {
     let changing = [ENCODING, SCALE, RANGE, MAX_ADDITIONS];
-    let mut entries = field.metadata().clone();
-    // An extension type, as Python has one, would describe what the column was.
-    entries.retain(|key, _| ![EXTENSION_TYPE_NAME_KEY, EXTENSION_TYPE_METADATA_KEY].contains(&key.as_str()));
-    entries.extend(target.entries().into_iter().filter(|(key, _)| changing.contains(&key.as_str())));
+    let targets = target.entries().into_iter().filter(|(key, _)| changing.contains(&key.as_str()));
+    let changed: Vec<(String, String)> =
+        targets.filter(|(key, text)| field.metadata().get(key) != Some(text)).collect();
+    if changed.is_empty() {
+        return field.clone();
+    }
+    // The extension type describes what the column was.
+    let mut entries = extension::without(field.metadata());
+    entries.extend(changed);
     field.clone().with_metadata(entries)
 }
 

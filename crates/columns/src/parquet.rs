@@ -25,6 +25,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, ParquetFault, one_line};
+use crate::extension;
 use crate::guard::guarded;
 use crate::lattice::{Form, LatticeColumn};
 use crate::limits::{
@@ -421,11 +422,13 @@ impl<W: Write + Send> ParquetSink<W> {
     /// As [`ParquetSink::new`] and [`TableSigner::new`].
     pub fn signed(output: W, schema: SchemaRef, key: Arc<SigningKey>) -> Result<Self, WriteError> {
         let signer = TableSigner::new(key, &schema).map_err(unsignable)?;
-        let signing = Signing { signer, schema: schema.clone() };
+        let signing = Signing { signer, schema: extension::extended(&schema) };
         Self::begin(output, schema, Some(signing))
     }
 
     fn begin(output: W, schema: SchemaRef, signing: Option<Signing>) -> Result<Self, WriteError> {
+        // Where other programs look for what may be joined.
+        let schema = extension::extended(&schema);
         let leaves = ArrowSchemaConverter::new().convert(&schema)?.num_columns();
         let properties = properties(&schema, leaves);
         // A file without rows tells what the reader makes of the columns.

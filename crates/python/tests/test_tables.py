@@ -2,6 +2,7 @@
 writes.
 """
 
+import base64
 import os
 import pickle
 import subprocess
@@ -11,12 +12,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 from required import missing
 
 import hearith as he
-from hearith.arrow import EncryptedType, extended
+from hearith.arrow import NAME, EncryptedType, extended, register
 from hearith.columns import ColumnOptions, Totals, Withheld
 from hearith.errors import KeyMismatchError, NumberError, RangeError, TableError
 
@@ -344,6 +346,75 @@ def test_the_command_line_and_the_package_read_each_others_files(frame, tmp_path
     assert decrypted(private, public.sum_columns(theirs, by="dept")) == expected(small, "dept")
     salaries = he.EncryptedArray.from_arrow(public, extended(theirs)["salary"])
     assert private.decrypt(salaries).tolist() == small["salary"].tolist()
+
+
+def test_files_of_the_command_line_have_the_type(keys, tmp_path):
+    """Other programs read several files as one table: they must not join unlike ones."""
+    if "HEARITH_COMMAND" not in os.environ:
+        missing("command", "needs the built command line in HEARITH_COMMAND")
+
+    def command(*arguments):
+        subprocess.run([os.environ["HEARITH_COMMAND"], *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    public, private = he.generate_keypair(2048)
+    (tmp_path / "public.json").write_text(public.to_jwk())
+    name = 'Größe "ä😀"'
+    frames = [pd.DataFrame({"g": ["a", "b"], name: numbers}) for numbers in ([1.5, 2], [3, 4.5], [0.25, 8])]
+    options = [{"scale": 1}, {"scale": 1}, {"scale": 2}]
+    for part, (frame, chosen) in enumerate(zip(frames, options, strict=True)):
+        frame.to_csv(tmp_path / f"{part}.csv", index=False)
+        quoted = '"' + name.replace('"', '""') + '"'
+        arguments = ["encrypt", "--key", "public.json", "--column", quoted, "--scale", str(chosen["scale"])]
+        command(*arguments, f"{part}.csv", "--out", f"{part}.parquet")
+        # The same bytes as the package writes, so that its files and these go together.
+        pq.write_table(public.encrypt_columns(frame, {name: chosen}), tmp_path / "ours.parquet")
+        fields = [stored_schema(tmp_path / file).field(name) for file in (f"{part}.parquet", "ours.parquet")]
+        assert len({field.metadata[b"ARROW:extension:metadata"] for field in fields}) == 1
+        assert len({field.metadata[b"ARROW:extension:name"] for field in fields}) == 1
+    theirs = [tmp_path / f"{part}.parquet" for part in range(3)]
+    assert isinstance(pq.read_schema(theirs[0]).field(name).type, EncryptedType)
+
+    def total(table):
+        return private.decrypt_columns(public.sum_columns(table))[name].to_pylist()
+
+    alike = pq.read_table(theirs[:2])
+    assert total(alike) == [11]
+    assert total([pq.read_table(file) for file in theirs]) == [Decimal("19.25")]
+    assert total([pd.read_parquet(file) for file in theirs]) == [Decimal("19.25")]
+    assert total(pd.concat(map(pd.read_parquet, theirs[::2]))) == [Decimal("11.75")]
+    unlike = theirs[::2]
+    for read in (
+        lambda: pq.read_table(unlike),
+        lambda: pyarrow.dataset.dataset([str(file) for file in unlike]).to_table(),
+        lambda: pa.concat_tables(map(pq.read_table, unlike)),
+        lambda: pa.concat_tables(map(pq.read_table, unlike), promote_options="permissive"),
+        lambda: pd.read_parquet(tmp_path, filters=[("g", "==", "a")]),
+    ):
+        with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError)):
+            read()
+    for read in (
+        lambda: pl.read_parquet(unlike),
+        lambda: pl.scan_parquet(unlike).collect(),
+        lambda: pl.concat(map(pl.read_parquet, unlike)),
+        lambda: pl.concat(map(pl.read_parquet, unlike), how="diagonal_relaxed"),
+    ):
+        with pytest.raises(pl.exceptions.PolarsError):
+            read()
+    # Totals too.
+    for part in (0, 2):
+        command("sum", "--key", "public.json", f"{part}.parquet", "--out", f"totals-{part}.parquet")
+    with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError)):
+        pq.read_table([tmp_path / f"totals-{part}.parquet" for part in (0, 2)])
+
+
+def stored_schema(file):
+    """The Arrow schema in a file as it is stored, with extension types as metadata."""
+    encoded = pq.read_metadata(file).metadata[b"ARROW:schema"]
+    pa.unregister_extension_type(NAME)
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(encoded)))
+    finally:
+        register()
 
 
 def test_unlike_tables_add_up(keys):

@@ -8,7 +8,7 @@ use hearith_bfv::{Engine, PrivateKey, Set};
 use hearith_columns::lattice::{LatticeDecryptor, LatticeEncryptor, LatticeKey, LatticeTotals};
 use hearith_columns::limits::MAX_COLUMNS;
 use hearith_columns::parquet::{ParquetSink, ParquetSource, WriteError};
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor};
+use hearith_columns::{Alignment, ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, TableDigest};
 use hearith_paillier::{KeyPolicy, Variant};
 
 /// A table of so many columns, each of the numbers of its rows.
@@ -105,4 +105,40 @@ fn what_could_not_be_read_is_an_error_before_it_is_written() {
     let long: ArrayRef = Arc::new(arrow_array::StringArray::from_iter_values(["x".repeat((16 << 20) + 1)]));
     let long = RecordBatch::try_from_iter([("note", long)]).unwrap();
     assert!(refused(&long).contains("row 0, column note: more than 16777216 bytes in a cell"));
+}
+
+/// The type by which other programs keep unlike columns apart is in files alone, and changes
+/// nothing that is computed of them.
+#[test]
+fn files_have_the_extension_type_and_totals_are_the_same() {
+    let key = hearith_paillier::PrivateKey::generate(256, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best());
+    let key = key.unwrap();
+    let options = EncryptOptions::new(vec![ColumnSpec { name: "c0".into(), ..Default::default() }]);
+    let table = table(2, 5);
+    let encryptor = Encryptor::new(EncryptionKey::Owner(&key), &table.schema(), &options).unwrap();
+    let batch = encryptor.encrypt(&table).unwrap();
+    let batches = read_again(std::slice::from_ref(&batch));
+    let read = batches[0].schema();
+    let types = |schema: &Schema| -> Vec<Option<String>> {
+        schema.fields().iter().map(|field| field.extension_type_name().map(str::to_owned)).collect()
+    };
+    assert_eq!(types(&batch.schema()), [const { None::<String> }; 3]);
+    assert_eq!(types(&read), [Some("hearith.paillier".to_owned()), None, None]);
+    let digest = |batch: &RecordBatch| {
+        let mut digest = TableDigest::new(&batch.schema()).unwrap();
+        digest.update(batch).unwrap();
+        digest.finish()
+    };
+    assert_eq!(digest(&batch), digest(&batches[0]));
+    // Files with and without the type are alike.
+    let schemas = [batch.schema(), read.clone()];
+    let mut alignment = Alignment::of(&schemas, &["c1".to_owned()]).unwrap();
+    assert_eq!(alignment.schema(&read).unwrap(), read);
+    assert_eq!(alignment.align(key.public(), &batches[0]).unwrap(), batches[0]);
+    // At another scale the type would say what the column was.
+    let finer = ColumnSpec { name: "c0".into(), scale: Some(2), ..Default::default() };
+    let finer = EncryptOptions::new(vec![finer]);
+    let finer = Encryptor::new(EncryptionKey::Owner(&key), &table.schema(), &finer).unwrap().schema();
+    let alignment = Alignment::of(&[read.clone(), finer], &[]).unwrap();
+    assert_eq!(types(&alignment.schema(&read).unwrap()), [const { None::<String> }; 3]);
 }
