@@ -77,9 +77,50 @@ pub(crate) fn hiding_bits(open: u128, noise: u128, set: Set, bits: u32) -> Resul
     }
 }
 
+/// Additions of ciphertexts with this noise after which a total can still be released: its noise
+/// hidden by the fewest bits, and two bits left for totals of parts of them to be added up and
+/// released in their turn.
+pub(crate) fn additions(fresh: u128, set: Set, bits: u32) -> u64 {
+    let [least, _] = HIDING;
+    // What is left of the limit takes one bit less than it, and hiding noise has a sign.
+    let room = limit(set, bits).ilog2().saturating_sub(least + 4);
+    let all = (1_u128 << room).saturating_sub(fresh_public(set)) / fresh;
+    u64::try_from(all).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parameters::MAX_BITS;
+
+    /// The bound on the noise of a released total of so many additions.
+    fn released(additions: u128, fresh: u128, set: Set, bits: u32) -> Result<u128, Error> {
+        let noise = check(fresh.checked_mul(additions), set, bits)? + fresh_public(set);
+        Ok(noise + (1 << hiding_bits(noise, noise, set, bits)?))
+    }
+
+    #[test]
+    fn additions_that_are_promised_can_be_released_whole_and_in_parts() {
+        for set in Set::ALL {
+            let every = (2..=MAX_BITS.min(set.modulus_bits() - 60)).flat_map(|bits| [(bits, true), (bits, false)]);
+            for (bits, owner) in every {
+                let (public, fresh) = (fresh_public(set), if owner { FRESH_PRIVATE } else { fresh_public(set) });
+                let most = u128::from(additions(fresh, set, bits));
+                // Each part has noise of the public key as well.
+                let parts = [1, 2, 3, 64, 1 << 12].into_iter().filter(|parts| parts * public <= most * fresh);
+                for parts in parts {
+                    let sum = released(most.div_ceil(parts), fresh, set, bits).unwrap().checked_mul(parts);
+                    let sum = check(sum, set, bits).unwrap();
+                    assert!(hiding_bits(public, sum + public, set, bits).is_ok(), "{set} {bits} {parts}");
+                }
+                // No more than a few bits are given away.
+                let more = 32 * (most + 1 + public / fresh);
+                assert!(most == u128::from(u64::MAX) || released(more, fresh, set, bits).is_err(), "{set} {bits}");
+            }
+        }
+        let set = Set::Degree4096;
+        assert_eq!([2, 25, 40].map(|bits| additions(fresh_public(set), set, bits)), [1279068340632, 152475, 3]);
+    }
 
     #[test]
     fn bounds_are_as_documented() {

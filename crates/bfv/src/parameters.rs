@@ -1,5 +1,6 @@
 //! The named parameter sets, and how much noise and how large numbers they take.
 
+use crate::noise;
 use crate::prime::{PRIME_BITS, PRIMES};
 use crate::{Error, ErrorKind};
 use std::fmt;
@@ -57,6 +58,17 @@ impl Set {
     /// How many primes `q` has.
     pub(crate) fn primes(self) -> usize {
         2 << self as usize
+    }
+
+    /// How many numbers can be added and their total released, in plaintexts of so many bits,
+    /// encrypted by anybody or by the key's owner; a number with a weight counts as often as the
+    /// weight's magnitude. 0 where no total can.
+    pub fn additions(self, bits: u32, by_owner: bool) -> u64 {
+        let fresh = if by_owner { noise::FRESH_PRIVATE } else { noise::fresh_public(self) };
+        match self.check_bits(bits) {
+            Ok(()) => noise::additions(fresh, self, bits),
+            Err(_) => 0,
+        }
     }
 
     /// Checks that plaintexts of so many bits, signed, can be encrypted at all.

@@ -75,7 +75,8 @@ pub struct EncryptOptions {
     pub pack: bool,
     /// What to do with fractional digits beyond the scale.
     pub rounding: Rounding,
-    /// Additions to leave headroom for, at least 1.
+    /// Additions to leave headroom for, at least 1. Of [`DEFAULT_MAX_ADDITIONS`] a column that is
+    /// encrypted whole keeps what noise has room for.
     pub max_additions: u64,
     /// Whether an error shows the cell that it concerns, quoted and cut; without this no error
     /// holds a plaintext.

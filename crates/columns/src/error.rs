@@ -255,6 +255,19 @@ pub enum ErrorKind {
         /// Additions that it may hold.
         max_additions: u64,
     },
+    /// The noise of the sum of so many numbers of a column that is encrypted whole has no room.
+    #[error(
+        "{set} has room for the noise of {most} additions of numbers in this range, not of {wanted}: \
+         choose a smaller range, fewer additions for sums of parts of the table, or a larger parameter set"
+    )]
+    NoiseHeadroom {
+        /// The parameters.
+        set: hearith_bfv::Set,
+        /// The additions that were declared, or the numbers that were encrypted.
+        wanted: u64,
+        /// Additions that there is room for.
+        most: u64,
+    },
     /// Sums of the declared range and additions are longer than a key's plaintexts.
     #[error("the range and the additions need {needed} bits, and plaintexts under a key of {bits} bits have {}", .bits - 1)]
     TooFewBits {

@@ -125,7 +125,10 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
             raise::<CiphertextError>(text, place, name, source)
         }
         TableErrorKind::Paillier(ErrorKind::WrongDecryption) => raise::<HearithError>(text, place, name, source),
-        TableErrorKind::OutOfRange { .. } | TableErrorKind::Headroom { .. } | TableErrorKind::Overflow => {
+        TableErrorKind::OutOfRange { .. }
+        | TableErrorKind::Headroom { .. }
+        | TableErrorKind::NoiseHeadroom { .. }
+        | TableErrorKind::Overflow => {
             raise::<RangeError>(text, place, name, source)
         }
         _ => raise::<TableError>(text, place, name, source),

@@ -3,10 +3,13 @@
 use arrow_schema::{DataType, Field, Metadata, Schema};
 use hearith_bfv::{PublicKey, Set};
 
+use super::encrypt::LatticeKey;
 use crate::contents::{hex, id};
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::limits::MAX_DESCRIPTION_BYTES;
-use crate::metadata::{self, BFV, Encoding, Entries, FORMAT_VERSION, MetadataError, Part, Property, TABLE};
+use crate::metadata::{
+    self, BFV, DEFAULT_MAX_ADDITIONS, Encoding, Entries, FORMAT_VERSION, MetadataError, Part, Property, TABLE,
+};
 
 const SET: &str = "hearith.set";
 const FORM: &str = "hearith.form";
@@ -50,17 +53,27 @@ pub struct LatticeColumn {
 }
 
 impl LatticeColumn {
-    /// A column of `part`, its plaintexts as long as sums of `max_additions` need.
+    /// A column of `part`, its plaintexts as long as sums of `max_additions` need. Of the default
+    /// number of additions it keeps what the set's noise has room for.
     ///
     /// # Errors
-    /// Sums that need longer plaintexts than the set takes.
-    pub(super) fn new(key: &PublicKey, part: Part, max_additions: u64, form: Form) -> Result<Self, Error> {
-        let at = part.name.clone();
-        // With a sign.
-        let bits = (product_bits(part.range, max_additions) + 1).max(2);
-        let fault = |kind: hearith_bfv::ErrorKind| ErrorKind::from(kind).in_column(&at);
-        key.set().check_bits(bits).map_err(|error| fault(error.kind().clone()))?;
-        let (set, key) = (key.set(), key.id().to_string());
+    /// Sums that need longer plaintexts than the set takes; [`ErrorKind::NoiseHeadroom`] for a
+    /// declared number of additions for which noise has no room.
+    pub(super) fn new(key: LatticeKey<'_>, part: Part, max_additions: u64, form: Form) -> Result<Self, Error> {
+        let (key, by_owner) = (key.public(), matches!(key, LatticeKey::Owner(_)));
+        let (at, set) = (part.name.clone(), key.set());
+        let max_additions = match max_additions {
+            DEFAULT_MAX_ADDITIONS => default_additions(set, part.range),
+            declared => declared,
+        };
+        let bits = plaintext_bits(part.range, max_additions);
+        let fault = |kind: ErrorKind| kind.in_column(&at);
+        set.check_bits(bits).map_err(|error| fault(error.kind().clone().into()))?;
+        if set.additions(bits, by_owner) < max_additions {
+            let most = most_additions(set, part.range, max_additions, by_owner);
+            return Err(fault(ErrorKind::NoiseHeadroom { set, wanted: max_additions, most }));
+        }
+        let key = key.id().to_string();
         Ok(Self { name: at, key, set, bits, part, max_additions, form, index: None, rarest: None })
     }
 
@@ -181,6 +194,30 @@ impl LatticeColumn {
     }
 }
 
+/// Bits of the sum of so many numbers, with its sign.
+fn plaintext_bits(range: u128, additions: u64) -> u32 {
+    (product_bits(range, additions) + 1).max(2)
+}
+
+/// The additions that a column has headroom for unless another number is declared: the largest
+/// power of two up to [`DEFAULT_MAX_ADDITIONS`] for which the set's noise has room. It depends on
+/// set and range alone, so that tables of several senders add up. Where not even two numbers can be
+/// added, the default, which the set's plaintexts do not take.
+fn default_additions(set: Set, range: u128) -> u64 {
+    match most_additions(set, range, DEFAULT_MAX_ADDITIONS, false) {
+        0 | 1 => DEFAULT_MAX_ADDITIONS,
+        most => most,
+    }
+}
+
+/// The largest power of two, up to `limit`, of additions for which plaintexts and noise have room;
+/// 0 if there is none.
+fn most_additions(set: Set, range: u128, limit: u64, by_owner: bool) -> u64 {
+    let fits = |additions: &u64| set.additions(plaintext_bits(range, *additions), by_owner) >= *additions;
+    let mut powers = (0..=limit.max(1).ilog2()).rev().map(|power| 1 << power);
+    powers.find(fits).unwrap_or(0)
+}
+
 /// Bits of a product that may exceed 128.
 fn product_bits(range: u128, times: u64) -> u32 {
     let low = u128::from(range as u64) * u128::from(times);
@@ -263,6 +300,23 @@ pub(super) fn check_scheme(schema: &Schema) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn default_additions_are_those_that_noise_has_room_for() {
+        let (small, middle, large) = (Set::Degree4096, Set::Degree8192, Set::Degree16384);
+        for (set, range, additions) in [
+            (small, 1, 1 << 20),
+            (small, 100, 1 << 17),
+            (small, 1 << 20, 1 << 10),
+            // Not even two numbers: the error is that of the set's plaintexts.
+            (small, 1 << 63, 1 << 32),
+            (middle, 1 << 63, 1 << 32),
+            (middle, 1 << 80, 1 << 29),
+            (large, 1 << 80, 1 << 32),
+        ] {
+            assert_eq!(default_additions(set, range), additions, "{set} {range}");
+        }
+    }
 
     #[test]
     fn bits_of_products_beyond_128() {

@@ -13,7 +13,7 @@ use super::column::{self, Form, LatticeColumn};
 use crate::contents;
 use crate::encrypt::{self, EncryptOptions, batch_of};
 use crate::error::{Error, ErrorKind};
-use crate::metadata;
+use crate::metadata::{self, DEFAULT_MAX_ADDITIONS};
 use crate::numbers::{Rounding, Rules};
 
 /// The column that numbers the rows, unless the table has one of that name.
@@ -53,6 +53,10 @@ pub struct LatticeEncryptor<'a> {
     rounding: Rounding,
     show_cells: bool,
     columns: Vec<LatticeColumn>,
+    /// Of each column, the numbers that were encrypted.
+    numbers: Vec<u64>,
+    /// Whether the sum of all numbers must have room: nobody said of how many it is.
+    summable: bool,
     input: SchemaRef,
     schema: SchemaRef,
     row: u64,
@@ -74,7 +78,7 @@ impl<'a> LatticeEncryptor<'a> {
             return Err(ErrorKind::AlreadyEncrypted.in_column(&column.name));
         }
         let table = contents::new_id()?;
-        let column = |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
+        let column = |part| LatticeColumn::new(key, part, options.max_additions, Form::Chunks { table });
         let parts = encrypt::parts(schema, options)?;
         let mut columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let companions = columns.iter().map(|column| column.part.additions.as_str());
@@ -93,7 +97,9 @@ impl<'a> LatticeEncryptor<'a> {
         metadata::check_names(&output)?;
         let (input, schema) = (Arc::new(schema.clone()), Arc::new(output));
         let (rounding, show_cells) = (options.rounding, options.show_cells);
-        Ok(Self { key, table, rounding, show_cells, columns, input, schema, row: 0, ended: false })
+        let (numbers, summable) = (vec![0; columns.len()], options.max_additions == DEFAULT_MAX_ADDITIONS);
+        let (row, ended) = (0, false);
+        Ok(Self { key, table, rounding, show_cells, columns, numbers, summable, input, schema, row, ended })
     }
 
     /// The schema of the encrypted table.
@@ -109,7 +115,8 @@ impl<'a> LatticeEncryptor<'a> {
     /// Encrypts the next rows. Numbers read from them are wiped; the batch is the caller's.
     ///
     /// # Errors
-    /// As [`Encryptor::encrypt`](crate::Encryptor::encrypt).
+    /// As [`Encryptor::encrypt`](crate::Encryptor::encrypt); [`ErrorKind::NoiseHeadroom`] when a
+    /// column has more numbers than can be added, unless additions were declared.
     ///
     /// # Panics
     /// If a batch but the last has other than [`chunk_rows`](Self::chunk_rows) rows, or any has
@@ -120,10 +127,15 @@ impl<'a> LatticeEncryptor<'a> {
         self.ended = rows < self.chunk_rows();
         metadata::check_batch(&self.input, batch.schema_ref())?;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
-        for (field, array) in self.input.fields().iter().zip(batch.columns()) {
-            match self.columns.iter().find(|column| column.name == *field.name()) {
+        let input = self.input.clone();
+        for (field, array) in input.fields().iter().zip(batch.columns()) {
+            match self.columns.iter().position(|column| column.name == *field.name()) {
                 None => arrays.push(array.clone()),
-                Some(column) => arrays.extend(self.encrypt_column(column, array)?),
+                Some(column) => {
+                    let (cells, fresh) = self.encrypt_column(&self.columns[column], array)?;
+                    self.count(column, fresh.values().iter().sum())?;
+                    arrays.extend([cells, Arc::new(fresh) as ArrayRef]);
+                }
             }
         }
         let first = self.row;
@@ -132,7 +144,20 @@ impl<'a> LatticeEncryptor<'a> {
         batch_of(&self.schema, arrays)
     }
 
-    fn encrypt_column(&self, column: &LatticeColumn, array: &ArrayRef) -> Result<[ArrayRef; 2], Error> {
+    /// Counts the numbers of a column, as long as all of them can be added.
+    fn count(&mut self, index: usize, more: u64) -> Result<(), Error> {
+        let (column, numbers) = (&self.columns[index], &mut self.numbers[index]);
+        *numbers += more;
+        match self.summable && *numbers > column.max_additions {
+            false => Ok(()),
+            true => {
+                let (set, wanted, most) = (column.set, *numbers, column.max_additions);
+                Err(ErrorKind::NoiseHeadroom { set, wanted, most }.in_column(&column.name))
+            }
+        }
+    }
+
+    fn encrypt_column(&self, column: &LatticeColumn, array: &ArrayRef) -> Result<(ArrayRef, UInt64Array), Error> {
         let rules = Rules {
             column: column.name.clone(),
             scale: column.part.scale,
@@ -142,7 +167,7 @@ impl<'a> LatticeEncryptor<'a> {
         };
         let numbers = rules.read(array)?;
         let fresh = numbers.iter().map(|number| u64::from(number.is_some()));
-        let additions: ArrayRef = Arc::new(UInt64Array::from_iter_values(fresh));
+        let additions = UInt64Array::from_iter_values(fresh);
         let mut cells = BinaryBuilder::with_capacity(numbers.len(), 0);
         if !numbers.is_empty() {
             let mut values = Zeroizing::new(Vec::with_capacity(numbers.len()));
@@ -152,6 +177,6 @@ impl<'a> LatticeEncryptor<'a> {
             cells.append_value(chunk::write(&column.part.name, self.table, self.row, &ciphertext));
             cells.append_nulls(numbers.len() - 1);
         }
-        Ok([Arc::new(cells.finish()), additions])
+        Ok((Arc::new(cells.finish()), additions))
     }
 }

@@ -328,6 +328,57 @@ fn headroom_ranges_and_noise_are_kept() {
     assert!(error.to_string().contains("no encrypted column"), "{error}");
 }
 
+/// What is encrypted can be summed: the whole table, whoever encrypts it.
+#[test]
+fn noise_has_room_for_the_sum_of_every_table_that_is_encrypted() {
+    let table = table(6000);
+    let plain: i64 = (0..6000).filter_map(value).sum();
+    let encrypted = |owner: bool, options: &EncryptOptions| {
+        let key = if owner { LatticeKey::Owner(&KEY) } else { LatticeKey::Public(KEY.public()) };
+        let mut encryptor = LatticeEncryptor::new(key, &table.schema(), options)?;
+        [table.slice(0, 4096), table.slice(4096, 1904)].iter().map(|rows| encryptor.encrypt(rows)).collect()
+    };
+    let (mut summed, mut refused) = (0, 0);
+    for bits in 7..40 {
+        for (owner, additions) in [(false, 1 << 32), (true, 1 << 32), (false, 6000), (true, 6000), (true, 1 << 20)] {
+            let options = options(&(1_u64 << bits).to_string(), additions);
+            match encrypted(owner, &options) {
+                Ok(batches) => {
+                    let batches: Vec<RecordBatch> = batches;
+                    let found = totals(&[&batches], &[], None, None, 0).unwrap();
+                    let again = LatticeTotals::new(KEY.public(), &found.schema(), &[], None);
+                    let mut again = again.unwrap();
+                    again.update(&found, None).unwrap();
+                    let found = decrypted(&[again.release(0).unwrap().batch]).unwrap();
+                    let found = found.column_by_name("value").unwrap().as_primitive::<Decimal128Type>().value(0);
+                    assert_eq!(found, i128::from(plain), "{bits} {owner} {additions}");
+                    summed += 1;
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(error.contains("column value: bfv-4096 has room") || error.contains("takes 2 to 40"));
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(summed > 40 && refused > 40, "{summed} {refused}");
+    let fails = |range: &str, additions| encrypted(false, &options(range, additions)).unwrap_err().to_string();
+    // The first chunk has 3511 numbers.
+    let few = fails("1048576", 1 << 32);
+    assert!(few.starts_with("column value: bfv-4096 has room for the noise of 1024 additions"), "{few}");
+    assert!(few.contains("in this range, not of 3511: choose a smaller range"), "{few}");
+    let declared = fails("100", 1 << 20);
+    assert!(declared.contains("131072 additions of numbers in this range, not of 1048576"), "{declared}");
+    // Parts of a table may be summed where they are declared.
+    let batches: Vec<RecordBatch> = encrypted(false, &options("1048576", 1000)).unwrap();
+    let keep = |row: usize| row % 6 == 1;
+    let found = totals(&[&batches], &[], None, Some(keep), 0).unwrap();
+    let found = decrypted(&[found]).unwrap();
+    let expected: i64 = (0..6000).filter(|&row| keep(row)).filter_map(value).sum();
+    assert_eq!(found.column_by_name("value").unwrap().as_primitive::<Decimal128Type>().value(0), i128::from(expected));
+}
+
 /// Rows of a batch in another order.
 fn taken(batch: &RecordBatch, rows: &[usize]) -> RecordBatch {
     let rows = arrow_array::UInt64Array::from_iter_values(rows.iter().map(|&row| row as u64));
