@@ -278,7 +278,7 @@ pub struct Encrypt {
     /// Largest magnitude of a value, likewise [default: 2^63 - 1 after scaling]
     #[arg(long, value_name = "R")]
     pub range: Vec<List<Setting<String>>>,
-    /// Additions to leave headroom for in every ciphertext
+    /// Additions to leave headroom for in every ciphertext (bfv: by default what noise allows)
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
     pub max_additions: u64,
     /// Put the columns of a row into one ciphertext: smaller files, faster sums
@@ -828,6 +828,14 @@ pub(crate) fn read() -> Result<Arguments, Failure> {
     })
 }
 
+/// What Rust says of a number that it cannot read, and what it means to whoever wrote it.
+const NUMBERS: [(&str, &str); 4] = [
+    ("invalid digit found in string", "expected a whole number, in digits"),
+    ("cannot parse integer from empty string", "expected a whole number, in digits"),
+    ("number too large to fit in target type", "the number is too large"),
+    ("number too small to fit in target type", "the number is too small"),
+];
+
 /// What clap says over several lines, on one and without the usage.
 fn sentence(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -846,7 +854,7 @@ fn sentence(text: &str) -> String {
         };
         said += line;
     }
-    said
+    NUMBERS.iter().fold(said, |said, (rust, meant)| said.replace(rust, meant))
 }
 
 fn at_least_one(text: &str) -> Result<u64, String> {

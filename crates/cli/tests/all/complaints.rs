@@ -62,11 +62,19 @@ fn bad_arguments_are_one_line() {
         ("encrypt -k k -c salary", "the following required arguments were not provided: --out <FILE>, <IN>"),
         ("summ", "unrecognized subcommand 'summ'; tip: a similar subcommand exists: 'sum'"),
         (&format!("{encrypt} --threads 0"), "invalid value '0' for '--threads <N>': 0 is not in 1..=1024"),
-        (&format!("{encrypt} --scale salary=x"), "invalid value 'salary=x' for '--scale <N>': invalid digit"),
+        (
+            &format!("{encrypt} --scale salary=x"),
+            "invalid value 'salary=x' for '--scale <N>': expected a whole number, in digits",
+        ),
         (&format!("{encrypt} --delimiter ab"), "invalid value 'ab' for '--delimiter <CHAR>': one character, or tab"),
         (&format!("{encrypt} more"), "unexpected argument 'more' found"),
         ("encrypt -k k -c v --scale -1 x -o o", "unexpected argument '-1' found; tip: write --OPTION=VALUE if a value"),
         ("sum -k k -o o --min-rows 0 x", "invalid value '0' for '--min-rows <N>': at least 1"),
+        ("sum -k k -o o --min-rows x x", "invalid value 'x' for '--min-rows <N>': expected a whole number, in digits"),
+        (
+            "sum -k k -o o --min-rows 99999999999999999999 x",
+            "invalid value '99999999999999999999' for '--min-rows <N>': the number is too large",
+        ),
         ("sum -k k -o o --allow-rare-weights x", "the following required arguments were not provided: --min-rows <N>"),
         ("decrypt --check --remote u -k k x", "the argument '--check' cannot be used with"),
     ] {
@@ -113,7 +121,7 @@ fn long_names_do_not_fill_the_screen() {
     assert!(run.complaints()[0].len() < 1100, "{}", run.complaints()[0].len());
     let run = place.run(&format!("encrypt -k keys/public.json -c x --scale {name} in.csv -o out.parquet"));
     assert!(run.complaints()[0].len() < 1100, "{}", run.complaints()[0].len());
-    assert!(run.complaints()[0].ends_with("invalid digit found in string"));
+    assert!(run.complaints()[0].ends_with("expected a whole number, in digits"));
 }
 
 #[test]
