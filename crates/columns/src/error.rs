@@ -263,7 +263,7 @@ pub enum ErrorKind {
     NoiseHeadroom {
         /// The parameters.
         set: hearith_bfv::Set,
-        /// The additions that were declared, or the numbers that were encrypted.
+        /// The numbers that were encrypted.
         wanted: u64,
         /// Additions that there is room for.
         most: u64,

@@ -3,7 +3,6 @@
 use arrow_schema::{DataType, Field, Metadata, Schema};
 use hearith_bfv::{PublicKey, Set};
 
-use super::encrypt::LatticeKey;
 use crate::contents::{hex, id};
 use crate::error::{CompanionFault, Error, ErrorKind};
 use crate::limits::MAX_DESCRIPTION_BYTES;
@@ -57,22 +56,15 @@ impl LatticeColumn {
     /// number of additions it keeps what the set's noise has room for.
     ///
     /// # Errors
-    /// Sums that need longer plaintexts than the set takes; [`ErrorKind::NoiseHeadroom`] for a
-    /// declared number of additions for which noise has no room.
-    pub(super) fn new(key: LatticeKey<'_>, part: Part, max_additions: u64, form: Form) -> Result<Self, Error> {
-        let (key, by_owner) = (key.public(), matches!(key, LatticeKey::Owner(_)));
+    /// Sums that need longer plaintexts than the set takes.
+    pub(super) fn new(key: &PublicKey, part: Part, max_additions: u64, form: Form) -> Result<Self, Error> {
         let (at, set) = (part.name.clone(), key.set());
         let max_additions = match max_additions {
             DEFAULT_MAX_ADDITIONS => default_additions(set, part.range),
             declared => declared,
         };
         let bits = plaintext_bits(part.range, max_additions);
-        let fault = |kind: ErrorKind| kind.in_column(&at);
-        set.check_bits(bits).map_err(|error| fault(error.kind().clone().into()))?;
-        if set.additions(bits, by_owner) < max_additions {
-            let most = most_additions(set, part.range, max_additions, by_owner);
-            return Err(fault(ErrorKind::NoiseHeadroom { set, wanted: max_additions, most }));
-        }
+        set.check_bits(bits).map_err(|error| ErrorKind::from(error.kind().clone()).in_column(&at))?;
         let key = key.id().to_string();
         Ok(Self { name: at, key, set, bits, part, max_additions, form, index: None, rarest: None })
     }
@@ -204,18 +196,9 @@ fn plaintext_bits(range: u128, additions: u64) -> u32 {
 /// set and range alone, so that tables of several senders add up. Where not even two numbers can be
 /// added, the default, which the set's plaintexts do not take.
 fn default_additions(set: Set, range: u128) -> u64 {
-    match most_additions(set, range, DEFAULT_MAX_ADDITIONS, false) {
-        0 | 1 => DEFAULT_MAX_ADDITIONS,
-        most => most,
-    }
-}
-
-/// The largest power of two, up to `limit`, of additions for which plaintexts and noise have room;
-/// 0 if there is none.
-fn most_additions(set: Set, range: u128, limit: u64, by_owner: bool) -> u64 {
-    let fits = |additions: &u64| set.additions(plaintext_bits(range, *additions), by_owner) >= *additions;
-    let mut powers = (0..=limit.max(1).ilog2()).rev().map(|power| 1 << power);
-    powers.find(fits).unwrap_or(0)
+    let fits = |additions: &u64| set.additions(plaintext_bits(range, *additions), false) >= *additions;
+    let mut powers = (1..=DEFAULT_MAX_ADDITIONS.ilog2()).rev().map(|power| 1 << power);
+    powers.find(fits).unwrap_or(DEFAULT_MAX_ADDITIONS)
 }
 
 /// Bits of a product that may exceed 128.

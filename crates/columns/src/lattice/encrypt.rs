@@ -55,8 +55,8 @@ pub struct LatticeEncryptor<'a> {
     columns: Vec<LatticeColumn>,
     /// Of each column, the numbers that were encrypted.
     numbers: Vec<u64>,
-    /// Whether the sum of all numbers must have room: nobody said of how many it is.
-    summable: bool,
+    /// Whether nobody said how many additions there are, so that all numbers must have room.
+    is_default: bool,
     input: SchemaRef,
     schema: SchemaRef,
     row: u64,
@@ -78,7 +78,7 @@ impl<'a> LatticeEncryptor<'a> {
             return Err(ErrorKind::AlreadyEncrypted.in_column(&column.name));
         }
         let table = contents::new_id()?;
-        let column = |part| LatticeColumn::new(key, part, options.max_additions, Form::Chunks { table });
+        let column = |part| LatticeColumn::new(key.public(), part, options.max_additions, Form::Chunks { table });
         let parts = encrypt::parts(schema, options)?;
         let mut columns = parts.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let companions = columns.iter().map(|column| column.part.additions.as_str());
@@ -97,9 +97,9 @@ impl<'a> LatticeEncryptor<'a> {
         metadata::check_names(&output)?;
         let (input, schema) = (Arc::new(schema.clone()), Arc::new(output));
         let (rounding, show_cells) = (options.rounding, options.show_cells);
-        let (numbers, summable) = (vec![0; columns.len()], options.max_additions == DEFAULT_MAX_ADDITIONS);
+        let (numbers, is_default) = (vec![0; columns.len()], options.max_additions == DEFAULT_MAX_ADDITIONS);
         let (row, ended) = (0, false);
-        Ok(Self { key, table, rounding, show_cells, columns, numbers, summable, input, schema, row, ended })
+        Ok(Self { key, table, rounding, show_cells, columns, numbers, is_default, input, schema, row, ended })
     }
 
     /// The schema of the encrypted table.
@@ -116,7 +116,7 @@ impl<'a> LatticeEncryptor<'a> {
     ///
     /// # Errors
     /// As [`Encryptor::encrypt`](crate::Encryptor::encrypt); [`ErrorKind::NoiseHeadroom`] when a
-    /// column has more numbers than can be added, unless additions were declared.
+    /// column has more numbers than can be added, unless fewer additions were declared.
     ///
     /// # Panics
     /// If a batch but the last has other than [`chunk_rows`](Self::chunk_rows) rows, or any has
@@ -144,16 +144,16 @@ impl<'a> LatticeEncryptor<'a> {
         batch_of(&self.schema, arrays)
     }
 
-    /// Counts the numbers of a column, as long as all of them can be added.
+    /// Counts the numbers of a column, as long as all of them can be added. Where fewer additions
+    /// are declared than noise has room for, sums are of parts of the table.
     fn count(&mut self, index: usize, more: u64) -> Result<(), Error> {
         let (column, numbers) = (&self.columns[index], &mut self.numbers[index]);
         *numbers += more;
-        match self.summable && *numbers > column.max_additions {
+        let room = column.set.additions(column.bits, matches!(self.key, LatticeKey::Owner(_)));
+        let (wanted, most) = (*numbers, room.min(column.max_additions));
+        match wanted > most && (self.is_default || room < column.max_additions) {
             false => Ok(()),
-            true => {
-                let (set, wanted, most) = (column.set, *numbers, column.max_additions);
-                Err(ErrorKind::NoiseHeadroom { set, wanted, most }.in_column(&column.name))
-            }
+            true => Err(ErrorKind::NoiseHeadroom { set: column.set, wanted, most }.in_column(&column.name)),
         }
     }
 

@@ -383,7 +383,7 @@ def linalg_trace(x: Any, /, *, offset: int = 0) -> Any:
 
 
 def matrix_power(a: Any, n: SupportsIndex) -> Any:
-    """`np.linalg.matrix_power` with the powers 0 and 1: others are products of encrypted numbers."""
+    """`np.linalg.matrix_power` with the powers 0 and 1: others multiply encrypted numbers."""
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"no square matrices in an array of shape {a.shape}", kind="dimensions")
     power = operator.index(n)

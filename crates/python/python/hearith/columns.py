@@ -301,7 +301,7 @@ def _as_arrow(table: Any) -> pa.Table:
 
 
 def _without_long_integers(frame: Any) -> Any:
-    """A frame of polars with decimals in place of integers of 128 bits, for which Arrow has no type.
+    """A frame of polars with decimals for integers of 128 bits, for which Arrow has no type.
 
     Raises:
         RangeError: one of them has more digits than a decimal of 38.

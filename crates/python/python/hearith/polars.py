@@ -10,9 +10,9 @@
     means.he.decrypt_means(private)
 
 **Use `df.he`, not polars' own functions, on encrypted columns.** To polars they are bytes of a
-foreign type. `pl.col("pay").mean()`, `median`, `max` and `std`, `series.sum()`, `+`, `/`, `cum_sum`,
-`fill_null`, `cast` and `write_csv` raise an error, as does `concat` of columns with different
-descriptions. A type cannot reject what follows:
+foreign type. `pl.col("pay").mean()`, `median`, `max` and `std`, `series.sum()`, `+`, `/`,
+`cum_sum`, `fill_null`, `cast` and `write_csv` raise an error, as does `concat` of columns with
+different descriptions. A type cannot reject what follows:
 
 - `series.mean()` and `series.median()` give None.
 - `df.sum()`, `mean()`, `median()`, `std()`, `var()`, `quantile()`, `product()` and `describe()` of
