@@ -128,9 +128,7 @@ pub(crate) fn table(error: hearith_columns::Error) -> PyErr {
         TableErrorKind::OutOfRange { .. }
         | TableErrorKind::Headroom { .. }
         | TableErrorKind::NoiseHeadroom { .. }
-        | TableErrorKind::Overflow => {
-            raise::<RangeError>(text, place, name, source)
-        }
+        | TableErrorKind::Overflow => raise::<RangeError>(text, place, name, source),
         _ => raise::<TableError>(text, place, name, source),
     }
 }
