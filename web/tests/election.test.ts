@@ -6,7 +6,7 @@ import { challengeBody, encrypt, type Form, readChallenge } from "../src/protoco
 import { canonical, type Json, parse } from "../src/protocol/canonical.ts";
 import { type Contest, candidatesOf, places, readContest } from "../src/protocol/contest.ts";
 import { readElection } from "../src/protocol/entry.ts";
-import { confirms, type Sent } from "../src/protocol/receipt.ts";
+import { confirms, type Submission } from "../src/protocol/receipt.ts";
 import { publicKey, sign } from "../src/protocol/signature.ts";
 import { combined, outcome, shareBody, tallyBody, totals } from "../src/protocol/tally.ts";
 import { tracker } from "../src/protocol/tracker.ts";
@@ -240,8 +240,8 @@ describe("a whole election", () => {
     const { board } = made;
     const election = { id: board.id, board: publicKey(board.keeper) };
     const shown = (index: number) =>
-      parse(board.lines[index] ?? "") as unknown as Sent & { [name: string]: Json };
-    const sent = ({ body, kind, signature }: Sent): Sent => ({ body, kind, signature });
+      parse(board.lines[index] ?? "") as unknown as Submission & { [name: string]: Json };
+    const sent = ({ body, kind, signature }: Submission): Submission => ({ body, kind, signature });
     const receipt = (index: number) => board.receipt(board.lines[index] ?? "", index);
     for (const index of [4, 5, 6, 7]) {
       expect(confirms(election, receipt(index), shown(index), sent(shown(index)))).toBe(true);

@@ -86,7 +86,7 @@ export function digits(exponent: bigint, width: number): number[] {
 }
 
 /** A product of powers by fixed windows: all share the squarings, so it is for few bases. */
-function byWindows(bases: readonly bigint[], exponents: readonly bigint[], modulus: bigint): bigint {
+function multiExpWindowed(bases: readonly bigint[], exponents: readonly bigint[], modulus: bigint): bigint {
   if (exponents.some((exponent) => exponent < 0n)) throw new RangeError("a negative exponent");
   const width = exponents.some((exponent) => exponent >> 512n > 0n) ? 5 : 4;
   const places = exponents.map((exponent) => digits(exponent, width));
@@ -109,7 +109,7 @@ function byWindows(bases: readonly bigint[], exponents: readonly bigint[], modul
 
 /** A power, by fixed windows. */
 export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
-  return byWindows([base], [exponent], modulus);
+  return multiExpWindowed([base], [exponent], modulus);
 }
 
 /** The product of powers: by windows of few bases, by buckets of many. */
@@ -118,11 +118,13 @@ export function productOfPowers(
   exponents: readonly bigint[],
   modulus: bigint,
 ): bigint {
-  return bases.length <= 64 ? byWindows(bases, exponents, modulus) : byBuckets(bases, exponents, modulus);
+  return bases.length <= 64
+    ? multiExpWindowed(bases, exponents, modulus)
+    : pippenger(bases, exponents, modulus);
 }
 
 /** The same by buckets, for exponents of about one length [BDLO12]. */
-function byBuckets(bases: readonly bigint[], exponents: readonly bigint[], modulus: bigint): bigint {
+function pippenger(bases: readonly bigint[], exponents: readonly bigint[], modulus: bigint): bigint {
   // A bucket costs two products, a base one: some eight bases a bucket are about right.
   const width = Math.max(1, Math.min(12, Math.floor(Math.log2(bases.length + 1)) - 1));
   const places = exponents.map((exponent) => digits(exponent, width));

@@ -104,7 +104,7 @@ export function App() {
 
   const bits = election ? 8 * election.key.bytes : 0;
   const shared: Shared = { texts, language, election, overview, setPending, refresh };
-  const Shown = page === "vote" ? undefined : PAGES[page];
+  const Page = page === "vote" ? undefined : PAGES[page];
   return (
     <Context.Provider value={shared}>
       <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
@@ -143,7 +143,7 @@ export function App() {
         <div hidden={page !== "vote"}>
           <Vote code={page === "vote" ? rest : ""} />
         </div>
-        {Shown && <Shown key={page} rest={rest} />}
+        {Page && <Page key={page} rest={rest} />}
       </main>
       <footer>
         <nav aria-label={texts.officials}>

@@ -65,7 +65,7 @@ export function Vote({ code }: { code: string }) {
     setLinked("");
     setCredential(undefined);
   };
-  if (!election || !overview) return <Nothing />;
+  if (!election || !overview) return <NoElection />;
   if (overview.phase !== "open") return <NotOpen phase={overview.phase} />;
   return (
     <>
@@ -145,13 +145,13 @@ function Admission({ credential, onLeave }: { credential: Secret; onLeave: () =>
       )}
       {found === "voted" && election?.revoting && <Alert kind="warn">{texts.vote.votedBefore}</Alert>}
       {(found === "new" || found === "unknown" || (found === "voted" && election?.revoting)) && (
-        <Booth credential={credential} />
+        <VotingFlow credential={credential} />
       )}
     </>
   );
 }
 
-function Nothing() {
+function NoElection() {
   const { texts } = useShared();
   return (
     <>
@@ -233,7 +233,7 @@ function Credential(props: { linked: string; onSecret: (secret: Secret) => void 
 }
 
 /** From the choice to what was done with it. */
-function Booth({ credential }: { credential: Secret }) {
+function VotingFlow({ credential }: { credential: Secret }) {
   const { texts, election, overview, setPending } = useShared();
   const contests = election?.contests ?? [];
   // The same order as long as this ballot is being made, also after a change of mind.
@@ -327,7 +327,7 @@ function Booth({ credential }: { credential: Secret }) {
         />
       )}
       {step.name === "sent" && (
-        <Sent
+        <Submitting
           challenged={step.values !== undefined}
           tracker={step.tracker}
           busy={busy}
@@ -337,7 +337,7 @@ function Booth({ credential }: { credential: Secret }) {
       )}
       {step.name === "refused" && <RefusedStep {...step} onAgain={anew} />}
       {step.name === "cast" && <Cast {...step} onAgain={election.revoting ? anew : undefined} />}
-      {step.name === "shown" && <Shown {...step} contests={contests} onAgain={anew} />}
+      {step.name === "shown" && <ChallengeResult {...step} contests={contests} onAgain={anew} />}
       <Alert>{error}</Alert>
     </>
   );
@@ -657,7 +657,7 @@ function Decide(props: {
 }
 
 /** While a ballot is on its way, and when it is not known whether it arrived. */
-function Sent(props: {
+function Submitting(props: {
   challenged: boolean;
   tracker: string;
   busy: boolean;
@@ -749,7 +749,7 @@ function Cast(props: {
   );
 }
 
-function Shown(props: {
+function ChallengeResult(props: {
   tracker: string;
   values: number[][];
   holds: boolean;

@@ -5,7 +5,7 @@ import { toBigint } from "hearith/bytes.ts";
 import { ensure, Fault } from "hearith/errors.ts";
 import { canonical, type Json } from "../protocol/canonical.ts";
 import * as read from "../protocol/readers.ts";
-import { unseal } from "./unseal.ts";
+import { decryptJwe } from "./jwe.ts";
 
 export interface Secret {
   readonly election: string | null;
@@ -67,7 +67,7 @@ export interface KeyShare {
 /** A trustee's share of the key, as the ceremony wrote it, under a passphrase or not. */
 export async function readShareFile(text: string, passphrase: string): Promise<KeyShare> {
   let value = json(text) as { [member: string]: Json };
-  if ("ciphertext" in value) value = json(await unseal(value, passphrase)) as { [member: string]: Json };
+  if ("ciphertext" in value) value = json(await decryptJwe(value, passphrase)) as { [member: string]: Json };
   const trustee = read.integer(1, 20)(value.i ?? null, "i");
   return { trustee, secret: toBigint(read.bytes()(value.s ?? null, "s")) };
 }

@@ -54,26 +54,26 @@ export interface Verified {
 }
 
 const forms = new Map<string, Form>();
-let made: { body: Json; openings: Openings; form: Form } | undefined;
+let pendingBallot: { body: Json; openings: Openings; form: Form } | undefined;
 /** The last record that was verified, for what is done with it next. */
-let last: Verifier | undefined;
+let lastVerified: Verifier | undefined;
 
 function signed(kind: string, body: Json, secret: Uint8Array): Signed {
   return { body, kind, signature: base64.encode(sign(secret, "entry", { body, kind })) };
 }
 
-function kept(): NonNullable<typeof made> {
-  if (!made) throw new Fault("there is no encrypted ballot");
-  return made;
+function requirePendingBallot(): NonNullable<typeof pendingBallot> {
+  if (!pendingBallot) throw new Fault("there is no encrypted ballot");
+  return pendingBallot;
 }
 
 /** The verifier of a record that is right so far: for tallies, shares and results. */
 async function checked(url: string, options: Options, progress: Progress): Promise<Verifier> {
-  last = await verifyFrom(url, options, progress);
-  const report = last.finish();
+  lastVerified = await verifyFrom(url, options, progress);
+  const report = lastVerified.finish();
   const fault = report.verdicts.find((verdict) => verdict.fault !== undefined);
   ensure(fault === undefined, () => `the record is wrong (${fault?.check}): ${fault?.fault}`);
-  return last;
+  return lastVerified;
 }
 
 /** The tasks of the worker, by their names. */
@@ -92,27 +92,27 @@ export const tasks = {
     const form = forms.get(id);
     if (!form) throw new Fault("the election is not ready");
     const start = performance.now();
-    made = { ...encrypt(form, voter, choices), form };
-    return { tracker: tracker(made.body), milliseconds: performance.now() - start };
+    pendingBallot = { ...encrypt(form, voter, choices), form };
+    return { tracker: tracker(pendingBallot.body), milliseconds: performance.now() - start };
   },
 
   /** The ballot to cast. Nothing can open it after this. */
   cast(secret: Uint8Array): Signed {
-    const { body } = kept();
-    made = undefined;
+    const { body } = requirePendingBallot();
+    pendingBallot = undefined;
     return signed("ballot", body, secret);
   },
 
   /** The ballot with what opens it, to show: it can never be cast after this. */
   challenge(secret: Uint8Array): Signed & { values: number[][] } {
-    const { body, openings, form } = kept();
-    made = undefined;
+    const { body, openings, form } = requirePendingBallot();
+    pendingBallot = undefined;
     const shown = challengeBody(form, body, openings);
     return { ...signed("challenge", shown, secret), values: readChallenge(form, shown).values };
   },
 
   forget(): void {
-    made = undefined;
+    pendingBallot = undefined;
   },
 
   sign(kind: string, body: Json, secret: Uint8Array): Signed {
@@ -120,8 +120,8 @@ export const tasks = {
   },
 
   async verify(place: Place, options: Options, progress: Progress): Promise<Verified> {
-    last = await verifyFrom(place, options, progress);
-    const { size, root, tallied, state } = last;
+    lastVerified = await verifyFrom(place, options, progress);
+    const { size, root, tallied, state } = lastVerified;
     const election =
       state.phase === "empty"
         ? undefined
@@ -129,14 +129,14 @@ export const tasks = {
     const allWeight = [...state.voters.values()].reduce((sum, voter) => sum + voter.weight, 0);
     const turnout = { ...state.turnout, voters: state.voters.size, allWeight };
     return {
-      report: last.finish(),
+      report: lastVerified.finish(),
       election,
       size,
       root,
       tallied,
       turnout,
       changes: state.changes,
-      own: last.own,
+      own: lastVerified.own,
     };
   },
 
@@ -147,8 +147,11 @@ export const tasks = {
 
   /** A trustee's shares, of the totals of the record that was verified last, whose total ends this board. */
   share(root: string, trustee: number, secret: bigint, signing: Uint8Array): Signed {
-    ensure(last?.tallied?.root === root && last.finish().good, "this record was not verified");
-    const { state } = last;
+    ensure(
+      lastVerified?.tallied?.root === root && lastVerified.finish().good,
+      "this record was not verified",
+    );
+    const { state } = lastVerified;
     const { key, trustees } = state.election;
     if (!trustees) throw new Fault("the election has no trustees");
     ensure(state.phase === "tallied", "there are no totals to share in");

@@ -14,7 +14,7 @@ export interface Receipt {
 }
 
 /** What was sent to the board. */
-export interface Sent {
+export interface Submission {
   readonly body: Json;
   readonly kind: string;
   readonly signature: string;
@@ -34,7 +34,7 @@ export function confirms(
   election: { readonly id: string; readonly board: Uint8Array },
   receipt: Receipt,
   shown: Json,
-  { body, kind, signature }: Sent,
+  { body, kind, signature }: Submission,
 ): boolean {
   try {
     const { previous = null } = shown as { readonly previous?: Json };

@@ -40,8 +40,8 @@ async function wrappingKey(header: { [name: string]: Json }, passphrase: string)
 }
 
 /** The text inside. */
-export async function unseal(sealed: { [name: string]: Json }, passphrase: string): Promise<string> {
-  const encoded = read.text(sealed.protected ?? null, "protected");
+export async function decryptJwe(jwe: { [name: string]: Json }, passphrase: string): Promise<string> {
+  const encoded = read.text(jwe.protected ?? null, "protected");
   const header = JSON.parse(new TextDecoder().decode(base64.decode(encoded))) as { [name: string]: Json };
   ensure(passphrase !== "", "the file is under a passphrase");
   const content = read.oneOf(...(Object.keys(CONTENTS) as (keyof typeof CONTENTS)[]))(
@@ -50,11 +50,11 @@ export async function unseal(sealed: { [name: string]: Json }, passphrase: strin
   );
   const wrapping = await wrappingKey(header, passphrase);
   try {
-    const wrapped = member(sealed, "encrypted_key");
+    const wrapped = member(jwe, "encrypted_key");
     const form = { name: "AES-GCM", length: CONTENTS[content] };
     const key = await crypto.subtle.unwrapKey("raw", wrapped, wrapping, "AES-KW", form, false, ["decrypt"]);
-    const parameters = { name: "AES-GCM", iv: member(sealed, "iv"), additionalData: utf8(encoded) as Bytes };
-    const text = concat(member(sealed, "ciphertext"), member(sealed, "tag")) as Bytes;
+    const parameters = { name: "AES-GCM", iv: member(jwe, "iv"), additionalData: utf8(encoded) as Bytes };
+    const text = concat(member(jwe, "ciphertext"), member(jwe, "tag")) as Bytes;
     return new TextDecoder().decode(await crypto.subtle.decrypt(parameters, key, text));
   } catch {
     throw new Fault("the passphrase does not open the file");
