@@ -9,12 +9,12 @@ use std::cell::Cell;
 pub struct Counts {
     /// Modular multiplications, each by the `N`-bit multiplier whatever the modulus.
     pub multiplications: f64,
-    /// Judgements: comparisons of a result with the modulus, and subtractions.
-    pub judgements: f64,
+    /// Comparisons of a result with the modulus, each with its subtraction: the paper's judgements.
+    pub comparisons: f64,
 }
 
 thread_local! {
-    static COUNTS: Cell<Counts> = const { Cell::new(Counts { multiplications: 0.0, judgements: 0.0 }) };
+    static COUNTS: Cell<Counts> = const { Cell::new(Counts { multiplications: 0.0, comparisons: 0.0 }) };
 }
 
 /// The counts of this thread since the last call. [`Decryption::Crt`](crate::Decryption::Crt) and
@@ -28,7 +28,7 @@ thread_local! {
 /// let key = PaperKey::new(&private)?;
 /// count::take();
 /// key.decrypt(Decryption::Ecrt, &private.public().zero())?;
-/// assert_eq!(count::take(), count::Counts { multiplications: 1.0, judgements: 1.0 });
+/// assert_eq!(count::take(), count::Counts { multiplications: 1.0, comparisons: 1.0 });
 /// # Ok(())
 /// # }
 /// ```
@@ -41,9 +41,9 @@ pub(crate) fn multiplication(quarters: u32) {
     count(|counts| counts.multiplications += f64::from(quarters) / 4.0);
 }
 
-/// Counts a judgement on as many quarters of `2 N` bits.
-pub(crate) fn judgement(quarters: u32) {
-    count(|counts| counts.judgements += f64::from(quarters) / 4.0);
+/// Counts a comparison of as many quarters of `2 N` bits.
+pub(crate) fn comparison(quarters: u32) {
+    count(|counts| counts.comparisons += f64::from(quarters) / 4.0);
 }
 
 fn count(step: impl FnOnce(&mut Counts)) {

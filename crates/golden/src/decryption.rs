@@ -3,8 +3,8 @@
 mod crt;
 mod ecrt;
 mod factors;
+mod lazy;
 mod standard;
-mod unjudged;
 
 use factors::Factors;
 use hearith_paillier::{Ciphertexts, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
@@ -20,9 +20,9 @@ pub enum Decryption {
     /// \[HDSST25\], with the least common multiple).
     Standard,
     /// Powers modulo `p^2` and `q^2`, put together by the Chinese remainder theorem: \[HDSST25\],
-    /// algorithm 3, with all its judgements.
+    /// algorithm 3, with all its comparisons.
     Crt,
-    /// Powers modulo `p^2` and `q^2` with merged constants and no judgement before the last step:
+    /// Powers modulo `p^2` and `q^2` with merged constants and no comparison before the last step:
     /// \[HDSST25\], algorithm 4, which the hardware follows.
     Ecrt,
 }

@@ -5,7 +5,7 @@
 //! the modulus `p` for the `q` branch, it is `q`.
 
 use super::factors::Factors;
-use super::unjudged::{Unjudged, quotient};
+use super::lazy::{LazyModulus, quotient};
 use hearith_arith::natural::Secret;
 use hearith_arith::{ArithError, Batch, Exponents, Modulus};
 use hearith_paillier::{Error, ErrorKind};
@@ -58,9 +58,9 @@ impl Powers {
 
 /// The constants of one prime's branch.
 struct Branch {
-    /// `p^2`, of which only judgements are made.
-    squared: Unjudged,
-    prime: Unjudged,
+    /// `p^2`, which is only compared with.
+    squared: LazyModulus,
+    prime: LazyModulus,
     divisor: Secret,
     /// `e_p` in Montgomery form modulo `p`.
     e: Secret,
@@ -70,21 +70,21 @@ struct Branch {
 
 pub(super) struct Crt {
     powers: Powers,
-    n: Unjudged,
+    n: LazyModulus,
     branches: [Branch; 2],
 }
 
 impl Crt {
     pub(super) fn new(factors: &Factors) -> Result<Self, ArithError> {
         let engine = factors.n.engine();
-        let n = Unjudged::new(engine, factors.n.as_limbs(), WHOLE)?;
+        let n = LazyModulus::new(engine, factors.n.as_limbs(), WHOLE)?;
         let ([p_squared, q_squared], [e_p, e_q]) = (factors.squares(), factors.plaintext_factors());
         let [l_p, l_q] = factors.idempotents();
         let branch = |squared: &[u64], prime: &Modulus, e: &[u64], l: &[u64]| {
             let divisor = Secret::new(prime.as_limbs().to_vec());
-            let prime = Unjudged::new(engine, &divisor, HALF)?;
+            let prime = LazyModulus::new(engine, &divisor, HALF)?;
             let (e, l) = (prime.enter(e), n.enter(l));
-            Ok(Branch { squared: Unjudged::new(engine, squared, WHOLE)?, prime, divisor, e, l })
+            Ok(Branch { squared: LazyModulus::new(engine, squared, WHOLE)?, prime, divisor, e, l })
         };
         let branches = [branch(&p_squared, &factors.p, &e_p, &l_p)?, branch(&q_squared, &factors.q, &e_q, &l_q)?];
         Ok(Crt { powers: Powers::new(factors)?, branches, n })
@@ -106,19 +106,19 @@ impl Crt {
     /// One branch of steps 3 to 8.
     fn branch(&self, of: &Branch, power: &[u64]) -> (Secret, u64) {
         let mut u = of.squared.load(power);
-        of.squared.judge(&mut u); // 3
+        of.squared.final_subtraction(&mut u); // 3
         let (l, unit) = quotient(&u, &of.divisor); // 4
         let mut m = of.prime.multiply(&l, &of.e); // 5
-        of.prime.judge(&mut m); // 6
+        of.prime.final_subtraction(&mut m); // 6
         let mut m = self.n.multiply(&m, &of.l); // 7
-        self.n.judge(&mut m); // 8
+        self.n.final_subtraction(&mut m); // 8
         (m, unit)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ecrt::Ecrt, unjudged::Unjudged};
+    use super::super::{ecrt::Ecrt, lazy::LazyModulus};
     use super::*;
     use hearith_arith::natural::add_assign;
     use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
@@ -139,7 +139,7 @@ mod tests {
             let [at_p, at_q] = crt.powers.of(public.encrypt(&m).unwrap().batch());
             let [p_squared, q_squared] = factors.squares();
             let larger = |number: &[u64], by: &[u64]| {
-                let room = Unjudged::new(Engine::best(), by, WHOLE).unwrap();
+                let room = LazyModulus::new(Engine::best(), by, WHOLE).unwrap();
                 let mut number = room.load(number);
                 add_assign(&mut number, by);
                 number

@@ -7,21 +7,21 @@
 
 use super::crt::Powers;
 use super::factors::{Factors, one_row};
-use super::unjudged::{Unjudged, quotient};
+use super::lazy::{LazyModulus, quotient};
 use hearith_arith::natural::Secret;
 use hearith_arith::{ArithError, Batch, Modulus};
 use hearith_paillier::Error;
 
 pub(super) struct Ecrt {
     powers: Powers,
-    n: Unjudged,
+    n: LazyModulus,
     /// Of each branch the prime, and `t_p` in Montgomery form modulo `n`.
     branches: [(Secret, Secret); 2],
 }
 
 impl Ecrt {
     pub(super) fn new(factors: &Factors) -> Result<Self, ArithError> {
-        let n = Unjudged::new(factors.n.engine(), factors.n.as_limbs(), 2)?;
+        let n = LazyModulus::new(factors.n.engine(), factors.n.as_limbs(), 2)?;
         let ([e_p, e_q], [l_p, l_q]) = (factors.plaintext_factors(), factors.idempotents());
         let branch = |prime: &Modulus, e: &[u64], l: &[u64]| {
             let t = factors.n.mul(&one_row(e), &one_row(l));
@@ -47,7 +47,7 @@ impl Ecrt {
     fn branch(&self, (prime, t): &(Secret, Secret), power: &[u64]) -> (Secret, u64) {
         let (l, unit) = quotient(power, prime); // 3
         let mut m = self.n.multiply(&l, t); // 4
-        self.n.judge(&mut m); // 5
+        self.n.final_subtraction(&mut m); // 5
         (m, unit)
     }
 }

@@ -1,5 +1,5 @@
-//! Montgomery multiplication without the last judgement, and judgements on their own: what the
-//! algorithms of \[HDSST25\] count.
+//! Montgomery multiplication without the final comparison and subtraction, and comparisons on their
+//! own: what the algorithms of \[HDSST25\] count.
 
 use crate::count;
 use hearith_arith::natural::{self, Secret, product_in, resized};
@@ -7,21 +7,21 @@ use hearith_arith::{ArithError, Batch, Engine, Modulus};
 use zeroize::Zeroizing;
 
 /// A modulus `m` of the paper's post-processing, with `R = 2^(64 k) > 4 m`.
-pub(super) struct Unjudged {
+pub(super) struct LazyModulus {
     m: Secret,
     /// `-m^-1 mod 2^64`.
     neg_inverse: Zeroizing<u64>,
     modulus: Modulus,
-    /// Quarters of `2 N` bits that a judgement counts for.
+    /// Quarters of `2 N` bits that a comparison counts for.
     quarters: u32,
 }
 
-impl Unjudged {
+impl LazyModulus {
     /// A modulus that counts for `quarters` quarters of `2 N` bits.
     pub(super) fn new(engine: Engine, m: &[u64], quarters: u32) -> Result<Self, ArithError> {
         let modulus = Modulus::new(engine, m)?;
         let k = (modulus.bits() + 2).div_ceil(64) as usize;
-        Ok(Unjudged {
+        Ok(LazyModulus {
             m: resized(m, k),
             neg_inverse: Zeroizing::new(natural::inverse_word(m[0]).wrapping_neg()),
             modulus,
@@ -51,8 +51,8 @@ impl Unjudged {
     }
 
     /// Takes `m` off a value below `2 m` that is not below `m`.
-    pub(super) fn judge(&self, value: &mut [u64]) {
-        count::judgement(self.quarters);
+    pub(super) fn final_subtraction(&self, value: &mut [u64]) {
+        count::comparison(self.quarters);
         natural::reduce_once(value, 0, &self.m);
     }
 
@@ -96,11 +96,11 @@ mod tests {
         fn products_stay_below_twice_the_modulus(mut m in any::<[u64; 3]>(), a in any::<[u64; 3]>(), b in any::<[u64; 3]>()) {
             m[0] |= 1;
             m[2] |= 1;
-            let modulus = Unjudged::new(Engine::best(), &m, 2).unwrap();
+            let modulus = LazyModulus::new(Engine::best(), &m, 2).unwrap();
             let reduced = |x: &[u64; 3]| (integer(x) % integer(&m)).to_digits::<u64>(Order::Lsf);
             let mut product = modulus.multiply(&modulus.load(&a), &modulus.enter(&b));
             prop_assert!(integer(&product) < integer(&m) * 2u32);
-            modulus.judge(&mut product);
+            modulus.final_subtraction(&mut product);
             prop_assert_eq!(integer(&product), integer(&reduced(&a)) * integer(&reduced(&b)) % integer(&m));
         }
 
