@@ -33,7 +33,7 @@ pub(crate) struct Claims<'a> {
 
 /// What claims multiply up to.
 struct Combined {
-    hold: bool,
+    holds: bool,
     numbers: Batch,
     commitments: Batch,
 }
@@ -45,26 +45,26 @@ fn part(batch: &Batch, rows: Range<usize>) -> Cow<'_, Batch> {
 
 impl Claims<'_> {
     /// The first number whose claims do not all hold, if there is one, after
-    /// [`Claims::hold_of_units`] said no for claims of units. A wrong one is taken for right with a
+    /// [`Claims::hold_and_are_units`] said no for claims of units. A wrong one is taken for right with a
     /// probability of `2^-127`.
-    pub(crate) fn first_wrong(&self) -> Result<Option<usize>, Error> {
+    pub(crate) fn first_invalid(&self) -> Result<Option<usize>, Error> {
         let all = self.numbers.len();
         // Of more claims it is known that they do not hold together.
         let unknown = self.one_by_one(all * self.set.len());
-        if unknown { self.first_wrong_before(all) } else { self.halved(0..all).map(Some) }
+        if unknown { self.first_invalid_before(all) } else { self.bisect(0..all).map(Some) }
     }
 
     /// The first wrong one among the numbers before one.
-    pub(crate) fn first_wrong_before(&self, end: usize) -> Result<Option<usize>, Error> {
-        if self.hold(0..end)? { Ok(None) } else { self.halved(0..end).map(Some) }
+    pub(crate) fn first_invalid_before(&self, end: usize) -> Result<Option<usize>, Error> {
+        if self.holds(0..end)? { Ok(None) } else { self.bisect(0..end).map(Some) }
     }
 
     /// The first wrong one of numbers among which there is one, by halving.
-    fn halved(&self, rows: Range<usize>) -> Result<usize, Error> {
+    fn bisect(&self, rows: Range<usize>) -> Result<usize, Error> {
         let Range { start: mut first, mut end } = rows;
         while end - first > 1 {
             let middle = first + (end - first) / 2;
-            if self.hold(first..middle)? { first = middle } else { end = middle }
+            if self.holds(first..middle)? { first = middle } else { end = middle }
         }
         Ok(first)
     }
@@ -75,19 +75,19 @@ impl Claims<'_> {
     /// An equation that is wrong by a factor `d` passes if `d^g = 1`. Weights are even: `d = -1`
     /// passes always, and so do the other roots of 1, which are `n`-th powers of themselves. If the
     /// order of `d` has a prime factor above `2^127`, at most one weight lets it pass.
-    fn hold(&self, rows: Range<usize>) -> Result<bool, Error> {
+    fn holds(&self, rows: Range<usize>) -> Result<bool, Error> {
         let sides = self.set.len();
         let claims = rows.start * sides..rows.end * sides;
         if self.one_by_one(claims.len()) {
-            return self.hold_one_by_one(claims);
+            return self.holds_one_by_one(claims);
         }
-        Ok(self.combined(rows)?.hold)
+        Ok(self.combined(rows)?.holds)
     }
 
     /// Whether all claims hold and all numbers and commitments, of which nothing is known yet, are
-    /// units; what [`Claims::hold`] multiplies up shows both. False for few claims too, which are
+    /// units; what [`Claims::holds`] multiplies up shows both. False for few claims too, which are
     /// not combined.
-    pub(crate) fn hold_of_units(&self) -> Result<bool, Error> {
+    pub(crate) fn hold_and_are_units(&self) -> Result<bool, Error> {
         if self.one_by_one(self.numbers.len() * self.set.len()) {
             return Ok(false);
         }
@@ -97,7 +97,7 @@ impl Claims<'_> {
         let bytes = self.key.ciphertext_bytes();
         let products = [&combined.numbers, &combined.commitments].map(|one| one.to_be_bytes(bytes)).concat();
         let products = self.key.ciphertexts_from_be(&products);
-        Ok(combined.hold && products.is_ok_and(|products| self.key.check_coprime(&products).is_ok()))
+        Ok(combined.holds && products.is_ok_and(|products| self.key.check_coprime(&products).is_ok()))
     }
 
     /// Whether so many claims are checked faster one by one, in lanes, than combined. By openings
@@ -122,12 +122,12 @@ impl Claims<'_> {
         let commitments = square.join(&square.product_of_powers(&commitments, &weights, WEIGHT_BITS));
         let right = self.key.squared().mul(&self.key.squared().mul(&numbers, &commitments), &self.shift(&of_set));
         // For some lengths of n its square takes a limb less than both parts.
-        Ok(Combined { hold: left.resize(right.limbs()) == right, numbers, commitments })
+        Ok(Combined { holds: left.resize(right.limbs()) == right, numbers, commitments })
     }
 
     /// The same claim by claim, in the lanes of one batch: of few that is less work. The squares of
     /// both sides are compared.
-    fn hold_one_by_one(&self, claims: Range<usize>) -> Result<bool, Error> {
+    fn holds_one_by_one(&self, claims: Range<usize>) -> Result<bool, Error> {
         let (square, root, sides) = (self.key.square(), self.key.root(), self.set.len());
         let [of_numbers, of_set] = [|claim, sides| claim / sides, |claim, sides| claim % sides]
             .map(|of: fn(usize, usize) -> usize| claims.clone().map(|claim| of(claim, sides)).collect::<Vec<_>>());

@@ -123,7 +123,7 @@ pub fn prove<'a>(
     let mut each = Batch::zeros(rows * sides, challenged.limbs());
     for index in 0..rows * sides {
         let (row, bit) = (index / sides, is_chosen(index / sides, index % sides));
-        each.row_mut(index)[0] = witness.unchallenged();
+        each.row_mut(index)[0] = witness.zero_challenge_factor();
         assign_if(each.row_mut(index), challenged.row(row), bit);
         assign_if(challenges.row_mut(index), left.row(row), bit);
     }
@@ -162,15 +162,15 @@ pub fn verify(
         challenges: &proofs.challenges,
         responses: &proofs.responses,
     };
-    if by_hash.is_none() && claims.hold_of_units()? {
+    if by_hash.is_none() && claims.hold_and_are_units()? {
         return Ok(());
     }
     key.check_coprime(ciphertexts)?;
     key.check_coprime(&proofs.commitments).map_err(out_of_range(proofs.sides))?;
     // The row named is the first at fault, whichever check finds it.
     let wrong = match by_hash {
-        Some(row) => claims.first_wrong_before(row)?.or(Some(row)),
-        None => claims.first_wrong()?,
+        Some(row) => claims.first_invalid_before(row)?.or(Some(row)),
+        None => claims.first_invalid()?,
     };
     wrong.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }

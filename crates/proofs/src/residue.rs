@@ -108,12 +108,12 @@ pub fn verify(key: &PublicKey, contexts: &Contexts, numbers: &Ciphertexts, proof
         challenges: &challenges(key, contexts, numbers, &proofs.commitments, &proofs.responses),
         responses: &proofs.responses,
     };
-    if claims.hold_of_units()? {
+    if claims.hold_and_are_units()? {
         return Ok(());
     }
     key.check_coprime(numbers)?;
     key.check_coprime(&proofs.commitments).map_err(out_of_range(1))?;
-    claims.first_wrong()?.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
+    claims.first_invalid()?.map_or(Ok(()), |row| Err(ErrorKind::DoesNotHold.at_row(row)))
 }
 
 /// Trivial plaintexts.
@@ -190,7 +190,7 @@ mod tests {
             challenges: &Batch::from_rows(CHALLENGE_LIMBS, [&limbs(&weak)[..]]),
             responses: &proofs.responses,
         };
-        assert_eq!(weak.first_wrong(), Ok(None), "the forgery is good against the weak form");
+        assert_eq!(weak.first_invalid(), Ok(None), "the forgery is good against the weak form");
         assert_eq!(verify(key, &contexts, &u, &proofs), Err(ErrorKind::DoesNotHold.at_row(0)));
     }
 

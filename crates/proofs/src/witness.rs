@@ -136,7 +136,7 @@ impl Witness<'_> {
     }
 
     /// What the challenge 0 makes of every witness, in one limb.
-    pub(crate) fn unchallenged(self) -> u64 {
+    pub(crate) fn zero_challenge_factor(self) -> u64 {
         match self {
             Witness::Openings(_) => 1,
             Witness::Short(_) => 0,
