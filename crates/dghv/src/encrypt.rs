@@ -4,7 +4,7 @@ mod request;
 
 pub use request::{EncryptionRequest, Reduced};
 
-use crate::number::lift;
+use crate::number::add_modulus_if_borrowed;
 use crate::reduction::Reduction;
 use crate::sums::{Coefficients, sums};
 use crate::{Ciphertext, Error, ErrorKind, Parameters, PublicKey, Scheme, random};
@@ -230,7 +230,7 @@ impl PublicKey {
     /// Subtracts a number below `A_0` modulo `A_0`.
     pub(crate) fn subtract(&self, value: &mut Secret, less: &[u64]) {
         let borrow = sub_assign(value, less);
-        lift(value, borrow, self.modulus());
+        add_modulus_if_borrowed(value, borrow, self.modulus());
     }
 }
 

@@ -2,7 +2,7 @@
 //! numbers are public.
 
 use crate::ciphertext::check_noise;
-use crate::number::lift;
+use crate::number::add_modulus_if_borrowed;
 use crate::{Ciphertext, Error, ErrorKind, PublicKey, noise};
 use hearith_arith::natural::{add_assign, reduce_once, sub_assign};
 use rayon::prelude::*;
@@ -61,7 +61,7 @@ impl PublicKey {
             let mut value = vec![0; self.modulus().len()];
             value[0] = 1;
             let borrow = sub_assign(&mut value, a.value());
-            lift(&mut value, borrow, self.modulus());
+            add_modulus_if_borrowed(&mut value, borrow, self.modulus());
             Ciphertext::checked(self.id(), self.parameters(), value, noise)
         })
     }

@@ -82,13 +82,13 @@ impl Ladder {
     /// The parameters of the rung below a key of these. `None` where there is no room for a product
     /// there.
     pub fn below(parameters: &Parameters) -> Option<Parameters> {
-        shape::lower(parameters)
+        shape::next_level(parameters)
     }
 
     /// Most rungs that a ladder below these parameters can have: on the last one there is room for
     /// a product.
     pub fn most_rungs(parameters: &Parameters) -> usize {
-        std::iter::successors(shape::lower(parameters), shape::lower).count()
+        std::iter::successors(shape::next_level(parameters), shape::next_level).count()
     }
 
     /// Makes sure that switching keys of these parameters are of a reasonable size.
@@ -137,7 +137,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The ciphertexts of one level, one level below.
-    pub(crate) fn lower(&self, level: usize, ciphertexts: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+    pub(crate) fn switch_down(&self, level: usize, ciphertexts: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
         self.rungs[level].switching.switch(self.key(level), self.key(level + 1), ciphertexts)
     }
 
@@ -158,7 +158,7 @@ impl<'a> Levels<'a> {
                 let row = error.row().map(|row| here[row]);
                 row.map_or(error.clone(), |row| error.at_row(row))
             };
-            let below = if here.is_empty() { Vec::new() } else { self.lower(level, &above).map_err(at_row)? };
+            let below = if here.is_empty() { Vec::new() } else { self.switch_down(level, &above).map_err(at_row)? };
             for (&row, ciphertext) in here.iter().zip(below) {
                 (rows[row], levels[row]) = (ciphertext, level + 1);
             }

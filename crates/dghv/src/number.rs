@@ -167,7 +167,7 @@ pub(crate) fn product_of(factors: &[Secret]) -> Secret {
 }
 
 /// `x` modulo `m` of as many limbs, for `x` in `(-m, m)` whose two's complement has this borrow.
-pub(crate) fn lift(x: &mut [u64], borrow: u64, m: &[u64]) {
+pub(crate) fn add_modulus_if_borrowed(x: &mut [u64], borrow: u64, m: &[u64]) {
     let mut raised = resized(x, x.len());
     add_assign(&mut raised, m);
     assign_if(x, &raised, borrow);

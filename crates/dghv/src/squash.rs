@@ -47,7 +47,7 @@ pub const SUBSET: usize = 15;
 pub const BITS: usize = 5;
 
 /// Bytes of encrypted numbers that are worked on at a time.
-const ROOM: usize = 1 << 29;
+const WORKING_BYTES: usize = 1 << 29;
 
 /// What recrypts ciphertexts of a public key. It is public, and it holds the private key, encrypted
 /// under itself.
@@ -151,7 +151,7 @@ impl RecryptionKey {
 
     /// Whether recrypted ciphertexts of these parameters can be multiplied and recrypted again:
     /// those of the published sets can.
-    pub fn has_room(parameters: &Parameters) -> bool {
+    pub fn can_recrypt(parameters: &Parameters) -> bool {
         parameters.lengths().key_noise > 0 && 2.0 * Self::noise_of(parameters) <= Self::noise_limit(parameters)
     }
 
@@ -199,7 +199,7 @@ impl RecryptionKey {
         for (row, ciphertext) in ciphertexts.iter().enumerate() {
             self.check(public, ciphertext).map_err(|error| error.at_row(row))?;
         }
-        let group = (ROOM / (8 * self.parameters.limbs() * SUBSET * BITS)).clamp(1, 16);
+        let group = (WORKING_BYTES / (8 * self.parameters.limbs() * SUBSET * BITS)).clamp(1, 16);
         let groups = ciphertexts.chunks(group).map(|group| self.recrypt_group(public, group));
         Ok(groups.collect::<Result<Vec<_>, _>>()?.concat())
     }

@@ -208,7 +208,7 @@ impl DghvPrivateKey {
                 Ladder::check_rungs(&parameters, ladder)?;
             }
             let KeyPair { private, public } = KeyPair::generate(&parameters, engine, insecure)?;
-            let recrypts = recryption && RecryptionKey::has_room(&parameters);
+            let recrypts = recryption && RecryptionKey::can_recrypt(&parameters);
             let recryption = recrypts.then(|| RecryptionKey::generate(&private, &public, insecure)).transpose()?;
             let ladder = (ladder > 0).then(|| Ladder::generate(&private, &public, ladder, insecure)).transpose()?;
             let (ladder, rungs) = ladder.unzip();

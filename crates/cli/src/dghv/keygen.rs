@@ -20,7 +20,7 @@ pub(super) fn run(
     let parameters = chosen(command)?;
     let rungs = |rungs| Ladder::check_rungs(&parameters, rungs).map(|()| rungs);
     let rungs = command.ladder.map(rungs).transpose().map_err(Failure::new)?;
-    let recrypts = !command.without_recryption && RecryptionKey::has_room(&parameters);
+    let recrypts = !command.without_recryption && RecryptionKey::can_recrypt(&parameters);
     let mut pair = Pair::begin(&command.out, DGHV, command.force)?;
     let mut watch = Stopwatch::start();
     let progress = Progress::start("making the key", Length::Steps);

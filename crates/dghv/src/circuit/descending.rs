@@ -52,7 +52,7 @@ impl Place {
 trait Levelled: Bits {
     fn place(&self, bit: &Self::Bit) -> Place;
     /// Bits of one level, one level below.
-    fn lower(&mut self, level: usize, bits: &[&Self::Bit]) -> Result<Vec<Self::Bit>, Self::Error>;
+    fn switch_down(&mut self, level: usize, bits: &[&Self::Bit]) -> Result<Vec<Self::Bit>, Self::Error>;
 }
 
 /// Bits of which nothing but level and noise is known.
@@ -102,7 +102,7 @@ impl Levelled for Planned<'_> {
         *bit
     }
 
-    fn lower(&mut self, level: usize, bits: &[&Place]) -> Result<Vec<Place>, Error> {
+    fn switch_down(&mut self, level: usize, bits: &[&Place]) -> Result<Vec<Place>, Error> {
         let lowered = |bit: &&Place| {
             let place = bit.at(self.0, level + 1);
             check_noise(place.noise, self.0.key(level + 1).parameters()).map(|()| place)
@@ -168,8 +168,8 @@ impl Levelled for Encrypted<'_, '_> {
         Place::of(self.levels, bit).expect("bits of the ladder's keys, as checked at the beginning")
     }
 
-    fn lower(&mut self, level: usize, bits: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
-        let lowered = self.levels.lower(level, bits).map_err(Error::without_row)?;
+    fn switch_down(&mut self, level: usize, bits: &[&Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+        let lowered = self.levels.switch_down(level, bits).map_err(Error::without_row)?;
         (self.step)(bits.len());
         Ok(lowered)
     }
@@ -217,17 +217,17 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
         for level in 0..self.levels.lowest() {
             let goes = |wire: &usize| self.bits.place(wires.get(*wire)).level == level && places[wire].level > level;
             let chosen: Vec<usize> = places.keys().copied().filter(goes).collect();
-            self.lower(wires, level, &chosen)?;
+            self.switch_down(wires, level, &chosen)?;
         }
         Ok(())
     }
 
-    fn lower(&mut self, wires: &mut Wires<B::Bit>, level: usize, chosen: &[usize]) -> Result<(), Error> {
+    fn switch_down(&mut self, wires: &mut Wires<B::Bit>, level: usize, chosen: &[usize]) -> Result<(), Error> {
         if chosen.is_empty() {
             return Ok(());
         }
         self.switches += chosen.len();
-        let lowered = self.bits.lower(level, &chosen.iter().map(|&wire| wires.get(wire)).collect::<Vec<_>>())?;
+        let lowered = self.bits.switch_down(level, &chosen.iter().map(|&wire| wires.get(wire)).collect::<Vec<_>>())?;
         chosen.iter().zip(lowered).for_each(|(&wire, bit)| wires.replace(wire, bit));
         Ok(())
     }
@@ -241,7 +241,7 @@ impl<'a, B: Levelled<Error = Error>> Descending<'a, B> {
                 continue;
             }
             self.switches += above.len();
-            let lowered = self.bits.lower(from, &above.iter().map(|bit| &**bit).collect::<Vec<_>>())?;
+            let lowered = self.bits.switch_down(from, &above.iter().map(|bit| &**bit).collect::<Vec<_>>())?;
             above.iter_mut().zip(lowered).for_each(|(bit, lowered)| **bit = lowered);
         }
         Ok(())

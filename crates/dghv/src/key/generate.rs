@@ -3,7 +3,7 @@
 
 use super::{KeyPair, PrivateKey, PublicKey};
 use crate::elements::{Elements, SEED_BYTES};
-use crate::number::{Residues, bits_of, lift, product_of, secret_product};
+use crate::number::{Residues, add_modulus_if_borrowed, bits_of, product_of, secret_product};
 use crate::random;
 use crate::{Error, Parameters};
 use hearith_arith::Engine;
@@ -126,6 +126,6 @@ pub(crate) fn correction(
     shift[lengths.key_noise as usize / 64] = 1 << (lengths.key_noise % 64);
     add_assign(&mut correction, &u);
     let borrow = sub_assign(&mut correction, &shift);
-    lift(&mut correction, borrow, &resized(prime, limbs));
+    add_modulus_if_borrowed(&mut correction, borrow, &resized(prime, limbs));
     Ok(correction.to_vec())
 }

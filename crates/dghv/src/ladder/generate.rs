@@ -4,7 +4,7 @@ use super::shape::{self, DIGIT};
 use super::{Ladder, Rung, SwitchingKey};
 use crate::elements::{Elements, SEED_BYTES};
 use crate::key::correction;
-use crate::number::{Residues, lift};
+use crate::number::{Residues, add_modulus_if_borrowed};
 use crate::squash::{SUBSET, Stream, first, subset};
 use crate::{Error, ErrorKind, InsecureHistoricalParameters, KeyPair, PrivateKey, PublicKey, RecryptionKey};
 use hearith_arith::natural::{resized, shifted_down, sub_assign};
@@ -41,7 +41,7 @@ impl Ladder {
     ) -> Result<(Self, Vec<PrivateKey>), Error> {
         private.check(public)?;
         Self::check_rungs(public.parameters(), rungs)?;
-        let levels = std::iter::successors(shape::lower(public.parameters()), shape::lower).take(rungs);
+        let levels = std::iter::successors(shape::next_level(public.parameters()), shape::next_level).take(rungs);
         let all = levels.map(|level| SwitchingKey::elements(&level) as u64).sum();
         let done = AtomicU64::new(0);
         let step = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
@@ -49,7 +49,7 @@ impl Ladder {
         let mut made: Vec<Rung> = Vec::with_capacity(rungs);
         for _ in 0..rungs {
             let above = made.last().map_or(public, |rung| &rung.key);
-            let parameters = shape::lower(above.parameters()).ok_or(ErrorKind::NoLadder)?;
+            let parameters = shape::next_level(above.parameters()).ok_or(ErrorKind::NoLadder)?;
             let KeyPair { private: secret, public: key } = KeyPair::generate(&parameters, public.engine(), known)?;
             let from = (secrets.last().unwrap_or(private), above);
             let switching = SwitchingKey::generate(from, (&secret, &key), known, &step)?;
@@ -99,7 +99,7 @@ impl SwitchingKey {
             let mut weight = shifted_down(prime, 64 * Self::whole_limbs(parameters) as u32 - DIGIT * place as u32);
             weight.iter_mut().for_each(|limb| *limb &= chosen.wrapping_neg());
             let borrow = sub_assign(&mut correction, &weight);
-            lift(&mut correction, borrow, &raised);
+            add_modulus_if_borrowed(&mut correction, borrow, &raised);
             step();
             Ok(correction.to_vec())
         };

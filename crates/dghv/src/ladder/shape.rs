@@ -32,7 +32,7 @@ pub(super) fn noise(from: &Parameters, to: &Parameters, before: f64) -> f64 {
 /// The parameters one rung below: a secret that is shorter by as much as a switch's noise, the
 /// modulus as before. `None` where the secret would be too short, or without room for a product of
 /// two switched ciphertexts, or for a fresh one.
-pub(super) fn lower(parameters: &Parameters) -> Option<Parameters> {
+pub(super) fn next_level(parameters: &Parameters) -> Option<Parameters> {
     let step = floor(parameters).ceil() as u32 + MARGIN;
     let level = parameters.level().checked_add(1)?;
     let lengths = Lengths { secret: parameters.lengths().secret.checked_sub(step)?, ..*parameters.lengths() };
@@ -44,13 +44,13 @@ pub(super) fn lower(parameters: &Parameters) -> Option<Parameters> {
         encryption_noise: lengths.encryption_noise.min(4 * lengths.security),
         ..lengths
     };
-    let lower = Parameters::custom(parameters.scheme(), lengths).ok()?.at_level(level);
-    (2.0 * (floor(&lower) + 1.0) <= lower.noise_limit()).then_some(lower)
+    let next_level = Parameters::custom(parameters.scheme(), lengths).ok()?.at_level(level);
+    (2.0 * (floor(&next_level) + 1.0) <= next_level.noise_limit()).then_some(next_level)
 }
 
 /// Makes sure that a switching key from these parameters on can be made.
 pub(super) fn check_size(parameters: &Parameters) -> Result<(), Error> {
-    let to = lower(parameters).ok_or(ErrorKind::NoLadder)?;
+    let to = next_level(parameters).ok_or(ErrorKind::NoLadder)?;
     let mebibytes = (SwitchingKey::bytes(&to) >> 20) + 1;
     if mebibytes > MOST_MEBIBYTES {
         return Err(ErrorKind::LadderTooLarge { mebibytes, most: MOST_MEBIBYTES }.into());
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!((rungs(Size::Toy), rungs(Size::Small)), ([16, 12], [22, 16]));
         let ends = |size| {
             sets(size).map(|set| {
-                let rungs: Vec<Parameters> = std::iter::successors(lower(&set), lower).collect();
+                let rungs: Vec<Parameters> = std::iter::successors(next_level(&set), next_level).collect();
                 let [first, .., last] = &rungs[..] else { unreachable!("some rungs") };
                 let bytes: u64 = rungs.iter().map(SwitchingKey::bytes).sum();
                 (first.lengths().secret, last.lengths().secret, (bytes as f64 / 1e5).round() / 10.0)
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn rungs_go_down_to_a_last_one() {
         let mut set = sets(Size::Toy)[1].clone();
-        while let Some(below) = lower(&set) {
+        while let Some(below) = next_level(&set) {
             assert!(below.lengths().secret < set.lengths().secret && below.level() == set.level() + 1);
             assert_eq!(below.lengths().modulus, set.lengths().modulus);
             // What a product of two switched ciphertexts has is down again after one rung.

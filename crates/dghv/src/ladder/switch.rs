@@ -80,7 +80,7 @@ impl SwitchingKey {
         let parameters = to.parameters().clone();
         let refuse = |what| Err(ErrorKind::MalformedKey { what }.into());
         shape::check_size(from.parameters())?;
-        if shape::lower(from.parameters()).as_ref() != Some(&parameters) {
+        if shape::next_level(from.parameters()).as_ref() != Some(&parameters) {
             return refuse("a rung's parameters are not those below the rung before");
         }
         if first.len() != Self::fraction_limbs(&parameters) {

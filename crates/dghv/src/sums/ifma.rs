@@ -121,9 +121,9 @@ impl Shape {
 
 /// The values of one sum's coefficients in all sequences: for each group of elements and sequence,
 /// `taps` values of each coefficient.
-struct Filters(Zeroizing<Vec<u64>>);
+struct ToeplitzRows(Zeroizing<Vec<u64>>);
 
-impl Filters {
+impl ToeplitzRows {
     fn new(coefficients: &Coefficients, shape: &Shape) -> Self {
         let (count, phases) = (coefficients.len(), 1 << shape.levels);
         let mut filters = Zeroizing::new(vec![0; Self::group(shape) * count.div_ceil(GROUP)]);
@@ -138,7 +138,7 @@ impl Filters {
                 }
             }
         });
-        Filters(filters)
+        ToeplitzRows(filters)
     }
 
     /// Those of a sequence for so many elements of a group.
@@ -154,7 +154,8 @@ impl Filters {
 
 /// As many sums as are made at a time.
 fn pass(elements: &Elements, first: usize, coefficients: &[Coefficients], limbs: usize, shape: &Shape) -> Vec<Secret> {
-    let filters: Vec<Filters> = coefficients.par_iter().map(|coefficients| Filters::new(coefficients, shape)).collect();
+    let filters: Vec<ToeplitzRows> =
+        coefficients.par_iter().map(|coefficients| ToeplitzRows::new(coefficients, shape)).collect();
     let count = coefficients[0].len();
     let chunks = (0..shape.chunks).into_par_iter().map(|chunk| {
         let mut task = Task::new(shape, chunk, coefficients.len());
@@ -231,7 +232,7 @@ impl<'a> Task<'a> {
 
     /// Adds the multiples of `count` elements from the first on to all sums.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn add(&mut self, elements: &Elements, first: usize, count: usize, filters: &[Filters]) {
+    fn add(&mut self, elements: &Elements, first: usize, count: usize, filters: &[ToeplitzRows]) {
         let shape = self.shape;
         let (length, most) = (shape.history() + shape.columns, 4095 / shape.taps);
         let mut since = 0;
