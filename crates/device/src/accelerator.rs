@@ -10,16 +10,16 @@ use crate::registers::{self, Region};
 use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
 /// The lowest 16 bits of every packet's header.
-const MARK: u64 = 0x4548;
+const PACKET_MAGIC: u64 = 0x4548;
 /// Items of a packet at most: COUNT has 16 bits.
 const LARGEST_PACKET: usize = u16::MAX as usize;
 /// The parameter that every system has at this place: bits of a beat.
 const STREAM_BITS: usize = 3;
 /// Cycles without progress in which marks must come back: nothing is computed for them.
-const MARK_CYCLES: u64 = 100_000;
-const ALL: u32 = u32::MAX;
+const RESYNC_TIMEOUT_CYCLES: u64 = 100_000;
+const ALL_BITS: u32 = u32::MAX;
 /// What a bus reads where nothing answers.
-const NOTHING: u32 = u32::MAX;
+const BUS_GONE: u32 = u32::MAX;
 
 /// What a device has counted since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Accelerator {
         identity: [u8; 4],
     ) -> Result<Self, Error> {
         let found = transport.read(registers::IDENTITY)?;
-        if found == NOTHING {
+        if found == BUS_GONE {
             return Err(ErrorKind::Vanished.into());
         }
         if found != u32::from_be_bytes(identity) {
@@ -99,7 +99,7 @@ impl Accelerator {
     /// Reads a register. All ones may be what is in it, but not in all of them.
     fn read(&mut self, address: u32) -> Result<u32, Error> {
         let value = self.transport.read(address)?;
-        if value == NOTHING && self.transport.read(registers::IDENTITY)? == NOTHING {
+        if value == BUS_GONE && self.transport.read(registers::IDENTITY)? == BUS_GONE {
             return Err(ErrorKind::Vanished.into());
         }
         Ok(value)
@@ -245,7 +245,7 @@ impl Accelerator {
     /// The header of the next packet, in whole beats.
     fn next_header(&mut self, epoch: u16, count: usize) -> Vec<u8> {
         self.sequence = self.sequence.wrapping_add(1);
-        let header = MARK | u64::from(epoch) << 16 | u64::from(self.sequence) << 32 | (count as u64) << 48;
+        let header = PACKET_MAGIC | u64::from(epoch) << 16 | u64::from(self.sequence) << 32 | (count as u64) << 48;
         let mut bytes = header.to_le_bytes().to_vec();
         bytes.resize(self.header, 0);
         bytes
@@ -273,9 +273,9 @@ impl Accelerator {
         let epoch = epoch as u16;
         let (first, echo) = (self.next_header(epoch, 0), self.next_header(epoch, 0));
         let input = [first, echo.clone()].concat();
-        let marks = Marks { input: &input, packet: self.header, echo: &echo, quiet_cycles: MARK_CYCLES };
+        let marks = Marks { input: &input, packet: self.header, echo: &echo, quiet_cycles: RESYNC_TIMEOUT_CYCLES };
         self.transport.synchronise(marks)?;
-        self.transport.write(registers::ERROR, ALL)?;
+        self.transport.write(registers::ERROR, ALL_BITS)?;
         self.check_causes()?;
         self.epoch = Some(epoch);
         Ok(epoch)
@@ -293,7 +293,7 @@ impl Accelerator {
     fn check_causes(&mut self) -> Result<(), Error> {
         match self.read(registers::ERROR)? {
             0 => Ok(()),
-            causes => Err(noted(causes).into()),
+            causes => Err(fault_of(causes).into()),
         }
     }
 
@@ -308,7 +308,7 @@ impl Accelerator {
             (Err(gone), ..) if matches!(gone.kind(), ErrorKind::Vanished) => gone,
             (_, Ok(now), _) if epoch.is_some_and(|epoch| now != u32::from(epoch)) => ErrorKind::WasReset.into(),
             (Ok(status), ..) if status & registers::status::READY == 0 => ErrorKind::NotReady.into(),
-            (_, _, Ok(causes)) if causes != 0 => noted(causes).into(),
+            (_, _, Ok(causes)) if causes != 0 => fault_of(causes).into(),
             _ => error,
         };
         // What cannot be had now is tried again before the next batch.
@@ -318,7 +318,7 @@ impl Accelerator {
 }
 
 /// What the causes in ERROR mean.
-fn noted(causes: u32) -> ErrorKind {
+fn fault_of(causes: u32) -> ErrorKind {
     if causes & registers::error::BROKEN != 0 {
         return ErrorKind::Dropped;
     }

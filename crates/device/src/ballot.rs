@@ -1,6 +1,6 @@
 //! The encryptor board of the ballot machine (`rtl/election`) as a voter's terminal sees it: a vote
 //! goes in; a ballot with its proofs comes out, part by part and then a receipt of it; then it is
-//! cast, or challenged. [`Booth`] makes and reads messages without a line: whoever has one carries
+//! cast, or challenged. [`VotingSession`] makes and reads messages without a line: whoever has one carries
 //! them, and begins anew where one was lost. [`Machine`] has a [`Line`], and is what a front end
 //! uses: set up for an election, it gives ballots. [`Tally`] is the other board's driver, which
 //! counts them and gives a trustee's shares of totals.
@@ -107,7 +107,7 @@ pub enum Sum {
 
 /// What the ballots of a contest look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct BallotLayout {
     /// Bytes of the key's `n`: a multiple of 8.
     pub key_bytes: usize,
     /// Marks of every ballot of this board.
@@ -118,7 +118,7 @@ pub struct Form {
     pub sum: Sum,
 }
 
-impl Form {
+impl BallotLayout {
     fn ciphertext_words(self) -> usize {
         self.key_bytes / 2
     }
@@ -189,8 +189,8 @@ pub enum Answer {
 }
 
 /// A vote of one voter in one contest, from its beginning to its end.
-pub struct Booth {
-    form: Form,
+pub struct VotingSession {
+    form: BallotLayout,
     id: u32,
     voter: u32,
     contest: u32,
@@ -200,16 +200,16 @@ pub struct Booth {
     sealed: Vec<u32>,
 }
 
-impl fmt::Debug for Booth {
+impl fmt::Debug for VotingSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Booth({})", self.id)
+        write!(f, "VotingSession({})", self.id)
     }
 }
 
-impl Booth {
+impl VotingSession {
     /// A vote that is known by identifiers from `id` on, another one each time it begins; voters
     /// and contests count from 0.
-    pub fn new(form: Form, id: u32, voter: u32, contest: u16) -> Self {
+    pub fn new(form: BallotLayout, id: u32, voter: u32, contest: u16) -> Self {
         Self { form, id: id.wrapping_sub(1), voter, contest: contest.into(), parts: Vec::new(), sealed: Vec::new() }
     }
 
@@ -235,12 +235,12 @@ impl Booth {
     }
 
     /// What has it dropped.
-    pub fn drop_it(&self) -> [u32; 2] {
+    pub fn discard(&self) -> [u32; 2] {
         [2, self.id]
     }
 
     /// Reads a message of the board.
-    pub fn hear(&mut self, words: &[u32]) -> Answer {
+    pub fn receive(&mut self, words: &[u32]) -> Answer {
         let &[head, id, ref rest @ ..] = words else { return Answer::Stale };
         let (kind, code) = (head & 0xffff, head >> 16);
         if id != self.id {
@@ -316,7 +316,7 @@ impl Booth {
 
 /// One side of a proof, big-endian: the commitment, the challenge where one is said, and the
 /// answer.
-fn side(form: Form, words: &[u32], asked: bool, more: u32) -> Option<Vec<u8>> {
+fn side(form: BallotLayout, words: &[u32], asked: bool, more: u32) -> Option<Vec<u8>> {
     let (commitment, rest) = words.split_at_checked(form.ciphertext_words())?;
     let (challenge, answer) = rest.split_at_checked(if asked { CHALLENGE_WORDS } else { 0 })?;
     if answer.len() != form.opening_bytes() / 4 + HIDING_WORDS {
@@ -343,7 +343,7 @@ fn bytes(words: &[u32], width: usize) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    const FORM: Form = Form { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
+    const FORM: BallotLayout = BallotLayout { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
 
     /// A ballot's messages as a board would say them, of words that are no proof.
     pub(super) fn said(id: u32) -> Vec<Vec<u32>> {
@@ -362,36 +362,36 @@ mod tests {
         all
     }
 
-    fn begun() -> Booth {
-        let mut booth = Booth::new(FORM, 3, 5, 2);
-        booth.vote(&[1]);
-        booth
+    fn begun() -> VotingSession {
+        let mut session = VotingSession::new(FORM, 3, 5, 2);
+        session.vote(&[1]);
+        session
     }
 
-    fn hear_all(booth: &mut Booth, said: &[Vec<u32>]) -> Answer {
+    fn hear_all(session: &mut VotingSession, said: &[Vec<u32>]) -> Answer {
         let (last, parts) = said.split_last().unwrap();
-        parts.iter().for_each(|words| assert_eq!(booth.hear(words), Answer::Part));
-        booth.hear(last)
+        parts.iter().for_each(|words| assert_eq!(session.receive(words), Answer::Part));
+        session.receive(last)
     }
 
     #[test]
     fn a_ballot_is_sealed_of_all_its_parts_and_opened_as_it_was() {
-        let mut booth = Booth::new(FORM, 3, 5, 2);
-        assert_eq!(*booth.vote(&[1]), [1 << 16 | 2, 3, 5, 1]);
-        let Answer::Sealed(sealed) = hear_all(&mut booth, &said(3)) else { panic!("a ballot") };
+        let mut session = VotingSession::new(FORM, 3, 5, 2);
+        assert_eq!(*session.vote(&[1]), [1 << 16 | 2, 3, 5, 1]);
+        let Answer::Sealed(sealed) = hear_all(&mut session, &said(3)) else { panic!("a ballot") };
         assert_eq!(sealed.marks[1].ciphertext[60..], [0, 0, 0, 100]);
         assert_eq!((sealed.marks[0].proof.len(), sealed.sum.as_ref().unwrap().len()), (2 * (64 + 32 + 65), 64 + 65));
         assert_eq!(sealed.marks[0].proof[96..98], [1, 0]);
-        let ballot = booth.sealed.clone();
+        let ballot = session.sealed.clone();
         let opened = [vec![OPENED, 3, 0b10], (1..9).collect(), ballot.clone()].concat();
-        let Answer::Opened(openings) = booth.hear(&opened) else { panic!("openings") };
+        let Answer::Opened(openings) = session.receive(&opened) else { panic!("openings") };
         assert_eq!(openings.iter().map(|one| one.value).collect::<Vec<_>>(), [false, true]);
         assert_eq!(openings[0].exponent[..], [0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 1]);
         // Another ballot than the one that was sealed.
         let mut other = opened;
         *other.last_mut().unwrap() ^= 1;
-        assert_eq!(booth.hear(&other), Answer::Stale);
-        assert_eq!(booth.hear(&[STORED, 3]), Answer::Stored);
+        assert_eq!(session.receive(&other), Answer::Stale);
+        assert_eq!(session.receive(&[STORED, 3]), Answer::Stored);
     }
 
     #[test]
@@ -413,12 +413,12 @@ mod tests {
         // A ballot that was cut short, and a whole one after it.
         let twice = [&said(3)[..4], &said(3)].concat();
         assert!(matches!(hear_all(&mut begun(), &twice), Answer::Sealed(_)));
-        let mut booth = begun();
+        let mut session = begun();
         for words in [&[][..], &[1], &[STORED, 4], &[9, 3], &[OPENED, 3], &[OPENED, 3, 0, 1]] {
-            assert_eq!(booth.hear(words), Answer::Stale);
+            assert_eq!(session.receive(words), Answer::Stale);
         }
-        assert_eq!(booth.hear(&[8 << 16 | REFUSED, 3]), Answer::Refused(Refusal::RepeatedVote));
-        assert_eq!(booth.hear(&[8 << 16 | REFUSED, 2]), Answer::Lost);
-        assert_eq!(booth.hear(&[99 << 16 | REFUSED, 3]), Answer::Refused(Refusal::Unknown));
+        assert_eq!(session.receive(&[8 << 16 | REFUSED, 3]), Answer::Refused(Refusal::RepeatedVote));
+        assert_eq!(session.receive(&[8 << 16 | REFUSED, 2]), Answer::Lost);
+        assert_eq!(session.receive(&[99 << 16 | REFUSED, 3]), Answer::Refused(Refusal::Unknown));
     }
 }

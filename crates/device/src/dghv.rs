@@ -28,7 +28,7 @@ const NAME: &str = "dghv accelerator";
 /// Commands in a packet at most, which bounds the memory of a batch.
 const TOGETHER: usize = 1024;
 /// Cycles of a command beside its words and the memory's silence.
-const SLACK: u64 = 20_000;
+const TIMEOUT_MARGIN_CYCLES: u64 = 20_000;
 /// How much longer than with a memory that answers at once a computation may take.
 const PATIENCE: u64 = 16;
 
@@ -258,7 +258,7 @@ impl Dghv {
             stream_bits,
             input_bits: 64 * COMMAND_WORDS as u32,
             output_bits: 64 * ANSWER_WORDS as u32,
-            quiet_cycles: PATIENCE * cycles + 4 * u64::from(timeout) + SLACK + tiles,
+            quiet_cycles: PATIENCE * cycles + 4 * u64::from(timeout) + TIMEOUT_MARGIN_CYCLES + tiles,
         };
         let answers = self.device.process(&batch, ANSWER_WORDS, shape)?;
         for (command, answer) in commands.iter().zip(answers.rows()) {

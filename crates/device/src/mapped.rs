@@ -26,13 +26,13 @@ use zeroize::Zeroizing;
 use crate::registers::{ERROR, INTERRUPT, INTERRUPT_ENABLE, interrupt};
 use crate::{Error, ErrorKind, Exchange, Marks, Transport};
 
-/// Time given on top of the cycles that the device may take: for the bus, the driver and the
+/// Added to the time of the cycles that the device may take: for the bus, the driver and the
 /// scheduler.
-const SLACK: Duration = Duration::from_secs(1);
-/// How often the time given on top may pass in all, while there is progress.
-const SLACKS: u32 = 10;
+const TIMEOUT_MARGIN: Duration = Duration::from_secs(1);
+/// How often the margin may pass in all, while there is progress.
+const MAX_MARGINS: u32 = 10;
 /// Bytes read at a time of what is dropped.
-const PIECE: usize = 4096;
+const IO_CHUNK: usize = 4096;
 
 /// The registers of a board: a file that is mapped ([`Mapping`]), or another way to them.
 ///
@@ -193,7 +193,7 @@ impl<W: Window> MemoryMapped<W> {
 
     /// The time that the device may take without progress.
     fn allowed(&self, quiet_cycles: u64) -> Duration {
-        Duration::from_secs_f64(quiet_cycles as f64 / self.clock_hz as f64) + SLACK
+        Duration::from_secs_f64(quiet_cycles as f64 / self.clock_hz as f64) + TIMEOUT_MARGIN
     }
 
     /// Sends what the stream takes of some bytes.
@@ -226,7 +226,7 @@ impl<W: Window> Transport for MemoryMapped<W> {
 
     fn exchange(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         let items = (exchange.input.len() / exchange.input_item) as u64;
-        let mut time = Time::new(self.allowed(exchange.quiet_cycles), self.most(exchange.quiet_cycles, items));
+        let mut time = Deadline::new(self.allowed(exchange.quiet_cycles), self.most(exchange.quiet_cycles, items));
         let (mut sent, mut received) = (0, 0);
         while received < exchange.output.len() {
             // A write is a packet, or the rest of one.
@@ -250,11 +250,11 @@ impl<W: Window> Transport for MemoryMapped<W> {
     fn synchronise(&mut self, marks: Marks<'_>) -> Result<(), Error> {
         // Whatever comes: a device that goes on and on is given up as well.
         let allowed = self.allowed(marks.quiet_cycles);
-        let mut time = Time::new(allowed, allowed);
+        let mut time = Deadline::new(allowed, allowed);
         // Plaintexts may be among what is dropped. Room from the start: a vector that grows leaves
         // copies behind.
-        let mut piece = Zeroizing::new([0; PIECE]);
-        let mut last = Zeroizing::new(Vec::with_capacity(marks.echo.len() + PIECE));
+        let mut piece = Zeroizing::new([0; IO_CHUNK]);
+        let mut last = Zeroizing::new(Vec::with_capacity(marks.echo.len() + IO_CHUNK));
         let mut sent = 0;
         while !last.ends_with(marks.echo) {
             // A write is a packet, or the rest of one.
@@ -283,12 +283,12 @@ impl<W: Window> MemoryMapped<W> {
     /// that gives a beat now and then is no better than one that gives none.
     fn most(&self, quiet_cycles: u64, items: u64) -> Duration {
         let cycles = quiet_cycles as f64 * (items + 2) as f64;
-        Duration::from_secs_f64(cycles / self.clock_hz as f64) + SLACKS * SLACK
+        Duration::from_secs_f64(cycles / self.clock_hz as f64) + MAX_MARGINS * TIMEOUT_MARGIN
     }
 }
 
 /// How long something may take.
-struct Time {
+struct Deadline {
     allowed: Duration,
     /// When it has taken too long without progress.
     end: Instant,
@@ -296,7 +296,7 @@ struct Time {
     last: Instant,
 }
 
-impl Time {
+impl Deadline {
     fn new(allowed: Duration, most: Duration) -> Self {
         let now = Instant::now();
         Self { allowed, end: now + allowed, last: now + most }
@@ -387,13 +387,13 @@ mod tests {
     /// Progress gives more time, but not for ever.
     #[test]
     fn a_beat_now_and_then_is_not_enough() {
-        let mut time = Time::new(Duration::from_millis(40), Duration::from_millis(100));
+        let mut time = Deadline::new(Duration::from_millis(40), Duration::from_millis(100));
         let start = Instant::now();
         while time.goes_on(1) {
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(time.is_over() && start.elapsed() >= Duration::from_millis(100));
-        let mut time = Time::new(Duration::from_millis(40), Duration::from_secs(100));
+        let mut time = Deadline::new(Duration::from_millis(40), Duration::from_secs(100));
         let start = Instant::now();
         while time.goes_on(0) {
             std::thread::sleep(Duration::from_millis(10));

@@ -19,7 +19,7 @@ const MEMORY: MemorySettings =
     MemorySettings { latency: 30, interval: 1, outstanding: 16, failing: 0, rows: Some(Rows::DDR4) };
 const WHOLE_WORD: u64 = 0xf;
 /// Registers that somebody else reads under pressure.
-const LOOKED_AT: [u32; 5] =
+const POLLED_REGISTERS: [u32; 5] =
     [registers::STATUS, registers::ERROR, registers::IN_FLIGHT, registers::EPOCH, registers::BUSY];
 
 /// A device simulated cycle by cycle, in reset until it is made.
@@ -336,12 +336,12 @@ impl Simulated {
         Err(ErrorKind::Silent { address }.into())
     }
 
-    /// Under pressure, now and then looks at a register while the streams flow.
-    fn look(&mut self) {
+    /// Under pressure, now and then reads a register while the streams flow.
+    fn poll_register(&mut self) {
         let Some(random) = &mut self.pressure else { return };
         match &self.reading {
             None if random.below(4) == 0 => {
-                let address = LOOKED_AT[random.below(LOOKED_AT.len() as u64) as usize];
+                let address = POLLED_REGISTERS[random.below(POLLED_REGISTERS.len() as u64) as usize];
                 self.reading = Some(Access::new(address, 0));
             }
             Some(access) if access.answer.is_some() => {
@@ -353,8 +353,8 @@ impl Simulated {
         }
     }
 
-    /// Lets a look that is under way end.
-    fn look_away(&mut self) -> Result<(), Error> {
+    /// Ends a register read that is under way.
+    fn finish_poll(&mut self) -> Result<(), Error> {
         match self.reading {
             Some(access) if access.answer.is_none() => {
                 self.finish(access.address as u32, |device| &mut device.reading).map(drop)
@@ -380,7 +380,7 @@ impl Simulated {
     fn next_beat(&mut self, quiet: &mut u64, allowed: u64) -> Option<Beat> {
         while self.downstream.is_empty() {
             let before = self.upstream.len();
-            self.look();
+            self.poll_register();
             self.step();
             *quiet = if self.upstream.len() < before { 0 } else { *quiet + 1 };
             if *quiet > allowed {
@@ -443,7 +443,7 @@ impl Transport for Simulated {
     }
 
     fn read(&mut self, address: u32) -> Result<u32, Error> {
-        self.look_away()?;
+        self.finish_poll()?;
         self.reading = Some(Access::new(address, 0));
         let (response, value) = self.finish(address, |device| &mut device.reading)?;
         if response == OKAY { Ok(value as u32) } else { Err(ErrorKind::Refused { address }.into()) }

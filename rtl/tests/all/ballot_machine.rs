@@ -10,7 +10,7 @@ use std::io::{Cursor, Read};
 use std::rc::Rc;
 
 use hearith_device::ballot::{
-    Answer, Booth, Counted, Decline, Form, Line, Refusal, Rules, Sealed, Setup, Tally, TallySetup,
+    Answer, BallotLayout, Counted, Decline, Line, Refusal, Rules, Sealed, Setup, Tally, TallySetup, VotingSession,
 };
 use hearith_device::{Error, ErrorKind};
 use hearith_election::{
@@ -356,21 +356,22 @@ impl Machine {
     }
 
     /// A vote in a contest.
-    fn booth(&self, id: u32, voter: u32, contest: u16) -> Booth {
+    fn booth(&self, id: u32, voter: u32, contest: u16) -> VotingSession {
         let rules = self.ways.get(usize::from(contest)).unwrap_or(&ANY).rules;
-        let form = Form { key_bytes: self.key.bytes(), candidates: CANDIDATES, marks: rules.marks, sum: rules.sum() };
-        Booth::new(form, id, voter, contest)
+        let form =
+            BallotLayout { key_bytes: self.key.bytes(), candidates: CANDIDATES, marks: rules.marks, sum: rules.sum() };
+        VotingSession::new(form, id, voter, contest)
     }
 
     /// The board's answer to a vote or a decision, once it is whole, within so many cycles for each
     /// of its messages.
-    fn answer(&mut self, booth: &mut Booth, limit: u64) -> Option<Answer> {
+    fn answer(&mut self, booth: &mut VotingSession, limit: u64) -> Option<Answer> {
         let mut left = limit;
         while left > 0 {
             self.step();
             left -= 1;
             if let Some(words) = self.encryptor.terminal.hear() {
-                match booth.hear(&words) {
+                match booth.receive(&words) {
                     Answer::Part => left = limit,
                     answer => return Some(answer),
                 }
@@ -379,23 +380,23 @@ impl Machine {
         None
     }
 
-    fn ask(&mut self, booth: &mut Booth, words: &[u32]) -> Answer {
+    fn ask(&mut self, booth: &mut VotingSession, words: &[u32]) -> Answer {
         self.encryptor.terminal.say(words);
         self.answer(booth, self.patience / 2).expect("an answer of the encryptor board")
     }
 
-    fn vote(&mut self, booth: &mut Booth, choices: &[u32]) -> Answer {
+    fn vote(&mut self, booth: &mut VotingSession, choices: &[u32]) -> Answer {
         let words = booth.vote(choices);
         self.ask(booth, &words)
     }
 
     /// The board's first answer to a vote.
-    fn vote_begins(&mut self, booth: &mut Booth, choices: &[u32]) -> Answer {
+    fn vote_begins(&mut self, booth: &mut VotingSession, choices: &[u32]) -> Answer {
         self.encryptor.terminal.say(&booth.vote(choices));
         for _ in 0..self.patience {
             self.step();
             if let Some(words) = self.encryptor.terminal.hear() {
-                return booth.hear(&words);
+                return booth.receive(&words);
             }
         }
         panic!("the encryptor board says nothing");
@@ -403,7 +404,7 @@ impl Machine {
 
     /// What the board says to a vote that it must not take; what it says to others before it is let
     /// pass.
-    fn refusal(&mut self, mut booth: Booth, choices: &[u32]) -> Refusal {
+    fn refusal(&mut self, mut booth: VotingSession, choices: &[u32]) -> Refusal {
         loop {
             match self.vote(&mut booth, choices) {
                 Answer::Refused(refusal) => return refusal,
@@ -413,7 +414,7 @@ impl Machine {
         }
     }
 
-    fn seal(&mut self, booth: &mut Booth, choices: &[u32]) -> Sealed {
+    fn seal(&mut self, booth: &mut VotingSession, choices: &[u32]) -> Sealed {
         match self.vote(booth, choices) {
             Answer::Sealed(sealed) => sealed,
             other => panic!("{other:?}"),
@@ -474,12 +475,12 @@ impl Line for OfficeLine {
         "the tally board".into()
     }
 
-    fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+    fn send(&mut self, words: &[u32]) -> Result<(), Error> {
         self.0.borrow_mut().tally.terminal.say(words);
         Ok(())
     }
 
-    fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+    fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
         let mut machine = self.0.borrow_mut();
         for _ in 0..machine.patience {
             machine.step_tally(ToTally { cs_n: true, sck: false, copi: false });
@@ -591,7 +592,7 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     });
     assert!(drawn, "it draws");
     machine.borrow_mut().tally.noise.fault = Some(NoiseFault::Stuck);
-    assert_eq!(*OfficeLine(machine.clone()).hear().unwrap(), [3, 6]);
+    assert_eq!(*OfficeLine(machine.clone()).receive().unwrap(), [3, 6]);
     assert!(!draws(&machine.borrow()), "what was drawn is wiped");
     (0..1000).for_each(|_| machine.borrow_mut().step());
     assert_eq!(declined(tally.share(0, 0)), Decline::NoNoise);
@@ -773,7 +774,7 @@ fn persist(
     machine: &mut Machine,
     random: &mut Random,
     Trouble { rates, every }: Trouble,
-    mut booth: Booth,
+    mut booth: VotingSession,
     choices: &[u32],
 ) -> (Sealed, u32) {
     let (mut cast, mut resets) = (None, 0);
@@ -945,7 +946,7 @@ fn dropped(machine: &mut Machine) {
     let mut booth = machine.booth(9, 1, 0);
     for (keeps, refusal) in [(true, Refusal::BadForm), (false, Refusal::NotStored)] {
         machine.seal(&mut booth, &[0]);
-        let words = if keeps { booth.drop_it() } else { booth.cast() };
+        let words = if keeps { booth.discard() } else { booth.cast() };
         machine.encryptor.flash.worn = (!keeps).then_some((0..64, 0x10));
         assert_eq!(machine.ask(&mut booth, &words), Answer::Refused(refusal));
     }

@@ -75,7 +75,7 @@ impl Station<'_> {
         });
         let receipt = receipt.inspect_err(|_| {
             // As if there had been no vote: what goes wrong now is no news beside that.
-            let _ = self.machine.drop_it();
+            let _ = self.machine.discard();
         })?;
         let signed = office.sign_head();
         if let Err(error) = self.machine.cast() {

@@ -6,14 +6,14 @@ use std::fmt;
 use hearith_paillier::PublicKey;
 use zeroize::Zeroizing;
 
-use super::{Answer, Booth, Form, Opening, Sealed, Sum};
+use super::{Answer, BallotLayout, Opening, Sealed, Sum, VotingSession};
 use crate::{Error, ErrorKind, System};
 
 /// The ballot machine, as users name it.
 pub static BALLOT_MACHINE: System = System { name: "ballot-machine", does: "makes and counts ballots" };
 
 /// Ballots that are begun again before a machine is given up that drops them all.
-const BEGINNINGS: usize = 8;
+const RESTART_ATTEMPTS: usize = 8;
 /// Messages before a machine is given up that says no end: more than any ballot has parts, and some
 /// of other votes.
 const MESSAGES: usize = 256;
@@ -114,23 +114,23 @@ pub trait Line {
     ///
     /// # Errors
     /// The line is gone.
-    fn say(&mut self, words: &[u32]) -> Result<(), Error>;
+    fn send(&mut self, words: &[u32]) -> Result<(), Error>;
 
     /// The machine's next message.
     ///
     /// # Errors
     /// [`ErrorKind::MachineSilent`], or the line fails in a way of its own.
-    fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error>;
+    fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error>;
 }
 
 /// A machine that is set up. One ballot at a time: it is sealed, and then cast, opened or dropped.
 pub struct Machine {
     line: Box<dyn Line>,
-    forms: Vec<Form>,
+    forms: Vec<BallotLayout>,
     voters: u32,
     /// The identifier of the next vote.
     next: u32,
-    booth: Option<Booth>,
+    session: Option<VotingSession>,
 }
 
 impl Machine {
@@ -140,7 +140,7 @@ impl Machine {
     /// As [`Size::check`], or if the random generator fails.
     pub fn new(line: Box<dyn Line>, size: &Size, setup: &Setup<'_>) -> Result<Self, Error> {
         size.check(setup)?;
-        let form = |rules: &Rules| Form {
+        let form = |rules: &Rules| BallotLayout {
             key_bytes: size.key_bits as usize / 8,
             candidates: size.marks,
             marks: rules.marks,
@@ -149,7 +149,7 @@ impl Machine {
         let forms = setup.contests.iter().map(form).collect();
         // Whatever another terminal said before was about other votes.
         let next = getrandom::u32().map_err(|error| ErrorKind::Scheme(error.into()))?;
-        Ok(Self { line, forms, voters: size.voters, next, booth: None })
+        Ok(Self { line, forms, voters: size.voters, next, session: None })
     }
 
     /// What and where it is, in words.
@@ -179,14 +179,14 @@ impl Machine {
     /// # Panics
     /// If there is no such contest.
     pub fn seal(&mut self, voter: u32, contest: usize, choices: &[u32]) -> Result<Sealed, Error> {
-        self.booth = None;
-        let mut booth = Booth::new(self.forms[contest], self.next, voter, contest as u16);
-        for _ in 0..BEGINNINGS {
+        self.session = None;
+        let mut session = VotingSession::new(self.forms[contest], self.next, voter, contest as u16);
+        for _ in 0..RESTART_ATTEMPTS {
             self.next = self.next.wrapping_add(1);
-            self.line.say(&booth.vote(choices))?;
-            match self.answer(&mut booth)? {
+            self.line.send(&session.vote(choices))?;
+            match self.answer(&mut session)? {
                 Answer::Sealed(sealed) => {
-                    self.booth = Some(booth);
+                    self.session = Some(session);
                     return Ok(sealed);
                 }
                 Answer::Refused(refusal) => return Err(ErrorKind::VoteRefused { refusal }.into()),
@@ -206,7 +206,7 @@ impl Machine {
     /// # Panics
     /// If no ballot is sealed.
     pub fn cast(&mut self) -> Result<(), Error> {
-        match self.decide(Booth::cast)? {
+        match self.decide(VotingSession::cast)? {
             Answer::Stored => Ok(()),
             _ => Err(ErrorKind::WrongAnswer.into()),
         }
@@ -220,7 +220,7 @@ impl Machine {
     /// # Panics
     /// If no ballot is sealed.
     pub fn open(&mut self) -> Result<Vec<Opening>, Error> {
-        match self.decide(Booth::challenge)? {
+        match self.decide(VotingSession::challenge)? {
             Answer::Opened(openings) => Ok(openings),
             _ => Err(ErrorKind::WrongAnswer.into()),
         }
@@ -233,30 +233,30 @@ impl Machine {
     ///
     /// # Panics
     /// If no ballot is sealed.
-    pub fn drop_it(&mut self) -> Result<(), Error> {
-        match self.decide(Booth::drop_it) {
+    pub fn discard(&mut self) -> Result<(), Error> {
+        match self.decide(VotingSession::discard) {
             Err(error) if matches!(error.kind(), ErrorKind::VoteRefused { .. }) => Ok(()),
             Err(error) => Err(error),
             Ok(_) => Err(ErrorKind::WrongAnswer.into()),
         }
     }
 
-    fn decide(&mut self, decision: impl Fn(&Booth) -> [u32; 2]) -> Result<Answer, Error> {
-        let mut booth = self.booth.take().expect("a ballot is sealed");
-        self.line.say(&decision(&booth))?;
-        match self.answer(&mut booth)? {
+    fn decide(&mut self, decision: impl Fn(&VotingSession) -> [u32; 2]) -> Result<Answer, Error> {
+        let mut session = self.session.take().expect("a ballot is sealed");
+        self.line.send(&decision(&session))?;
+        match self.answer(&mut session)? {
             Answer::Refused(refusal) => Err(ErrorKind::VoteRefused { refusal }.into()),
             answer => Ok(answer),
         }
     }
 
     /// What the machine says to a vote when it has said all of it.
-    fn answer(&mut self, booth: &mut Booth) -> Result<Answer, Error> {
+    fn answer(&mut self, session: &mut VotingSession) -> Result<Answer, Error> {
         for _ in 0..MESSAGES {
-            let words = self.line.hear()?;
-            match booth.hear(&words) {
+            let words = self.line.receive()?;
+            match session.receive(&words) {
                 Answer::Part => (),
-                Answer::Stale if words.get(1) == Some(&booth.id) => return Err(ErrorKind::NoBallot.into()),
+                Answer::Stale if words.get(1) == Some(&session.id) => return Err(ErrorKind::NoBallot.into()),
                 Answer::Stale => (),
                 answer => return Ok(answer),
             }
@@ -299,13 +299,13 @@ mod tests {
             "a fake".into()
         }
 
-        fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+        fn send(&mut self, words: &[u32]) -> Result<(), Error> {
             self.to_say.extend((self.script)(words, self.heard));
             self.heard += 1;
             Ok(())
         }
 
-        fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+        fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
             self.to_say.pop_front().map(Zeroizing::new).ok_or_else(|| ErrorKind::MachineSilent.into())
         }
     }
@@ -317,8 +317,8 @@ mod tests {
 
     fn machine(script: Script) -> Machine {
         let line = Fake { script, heard: 0, to_say: VecDeque::new() };
-        let form = Form { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
-        Machine { line: Box::new(line), forms: vec![form; 3], voters: 1000, next: 7, booth: None }
+        let form = BallotLayout { key_bytes: 32, candidates: 2, marks: 2, sum: Sum::Known };
+        Machine { line: Box::new(line), forms: vec![form; 3], voters: 1000, next: 7, session: None }
     }
 
     /// The ballot of `said`, for voter 5 in contest 2.
@@ -352,7 +352,7 @@ mod tests {
             let openings = machine.open().unwrap();
             assert_eq!(openings.iter().map(|one| one.value).collect::<Vec<_>>(), [false, true]);
             seal(&mut machine).unwrap();
-            machine.drop_it().unwrap();
+            machine.discard().unwrap();
         }
     }
 

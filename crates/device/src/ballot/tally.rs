@@ -330,8 +330,8 @@ impl Tally {
     }
 
     fn ask(&mut self, order: &Order<'_>) -> Result<Reply, Error> {
-        self.line.say(&order.words(self.key_bytes)?)?;
-        let words = self.line.hear()?;
+        self.line.send(&order.words(self.key_bytes)?)?;
+        let words = self.line.receive()?;
         match order.reply(self.key_bytes, &words) {
             Some(Reply::Declined(decline)) => Err(ErrorKind::OrderDeclined { decline }.into()),
             Some(reply) => Ok(reply),
@@ -421,12 +421,12 @@ mod tests {
             "an echo".into()
         }
 
-        fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+        fn send(&mut self, words: &[u32]) -> Result<(), Error> {
             self.0.push(words.to_vec());
             Ok(())
         }
 
-        fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+        fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
             self.0.pop().map(|words| words[..1].to_vec().into()).ok_or_else(|| ErrorKind::MachineSilent.into())
         }
     }
@@ -453,11 +453,11 @@ mod tests {
             "a counter".into()
         }
 
-        fn say(&mut self, _: &[u32]) -> Result<(), Error> {
+        fn send(&mut self, _: &[u32]) -> Result<(), Error> {
             Ok(())
         }
 
-        fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+        fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
             self.counted = self.last.min(self.counted + 1);
             Ok(vec![0, self.counted].into())
         }

@@ -31,13 +31,13 @@ pub struct Coproc {
     device: Accelerator,
     parameters: CoprocParameters,
     trust: Trust,
-    held: Option<Held>,
+    held: Option<LoadedKey>,
     /// Whether the device has the constants of a modulus.
     loaded: bool,
 }
 
 /// What the driver keeps of the key on the device.
-struct Held {
+struct LoadedKey {
     public: PublicKey,
     moduli: Moduli,
     /// The comb's entries, if the key has a generator.
@@ -129,7 +129,7 @@ impl Coproc {
             finish = Some(made);
         }
         self.write(&constants)?;
-        self.held = Some(Held {
+        self.held = Some(LoadedKey {
             comb: moduli.comb(public, &self.parameters),
             public: public.clone(),
             moduli,
@@ -187,7 +187,7 @@ impl Coproc {
         self.held()?;
         self.flush()?;
         let results = self.exchange(commands);
-        let results = self.settle(results)?;
+        let results = self.recover_after(results)?;
         self.flush()?;
         Ok(results)
     }
@@ -199,7 +199,7 @@ impl Coproc {
     /// # Errors
     /// As [`PublicKey::encrypt`], and whatever befalls the device.
     pub fn encrypt(&mut self, plaintexts: &Plaintexts) -> Result<Ciphertexts, Error> {
-        self.owns(plaintexts.key_id())?;
+        self.check_key_id(plaintexts.key_id())?;
         self.randomised(Payload::Plaintexts(plaintexts.batch()))
     }
 
@@ -209,7 +209,7 @@ impl Coproc {
     /// # Errors
     /// As [`PublicKey::rerandomise`], and whatever befalls the device.
     pub fn rerandomise(&mut self, ciphertexts: &Ciphertexts) -> Result<Ciphertexts, Error> {
-        self.owns(ciphertexts.key_id())?;
+        self.check_key_id(ciphertexts.key_id())?;
         self.randomised(Payload::Numbers(ciphertexts.batch()))
     }
 
@@ -218,8 +218,8 @@ impl Coproc {
     /// # Errors
     /// As [`PublicKey::add`], and whatever befalls the device.
     pub fn add(&mut self, a: &Ciphertexts, b: &Ciphertexts) -> Result<Ciphertexts, Error> {
-        self.owns(a.key_id())?;
-        self.owns(b.key_id())?;
+        self.check_key_id(a.key_id())?;
+        self.check_key_id(b.key_id())?;
         same_length(a.len(), b.len())?;
         let rows = a.batch().rows().zip(b.batch().rows());
         let commands: Vec<Command<'_>> = rows.map(|(x, y)| Command::new(Operation::Multiply, x, y)).collect();
@@ -230,7 +230,7 @@ impl Coproc {
             })?;
             held.ciphertexts(&results)
         });
-        self.settle(results)
+        self.recover_after(results)
     }
 
     /// Ciphertexts of the plaintexts times plain numbers, row by row. They are powers, not
@@ -241,8 +241,8 @@ impl Coproc {
     /// befalls the device.
     pub fn multiply(&mut self, ciphertexts: &Ciphertexts, scalars: Scalars<'_>) -> Result<Ciphertexts, Error> {
         let (Scalars::Public(by) | Scalars::Secret(by)) = scalars;
-        self.owns(ciphertexts.key_id())?;
-        self.owns(by.key_id())?;
+        self.check_key_id(ciphertexts.key_id())?;
+        self.check_key_id(by.key_id())?;
         same_length(ciphertexts.len(), by.len())?;
         let length = match scalars {
             Scalars::Public(by) => by.batch().rows().map(natural::bit_length).max().unwrap_or(1).max(1),
@@ -263,7 +263,7 @@ impl Coproc {
         scalars: &[i128],
         bits: u32,
     ) -> Result<Ciphertexts, Error> {
-        self.owns(ciphertexts.key_id())?;
+        self.check_key_id(ciphertexts.key_id())?;
         same_length(ciphertexts.len(), scalars.len())?;
         let inverses = self.held()?.public.negate(ciphertexts)?;
         let (mut bases, mut magnitudes) = (ciphertexts.batch().clone(), Batch::zeros(scalars.len(), 2));
@@ -292,7 +292,7 @@ impl Coproc {
             })?;
             held.ciphertexts(&results)
         });
-        self.settle(results)
+        self.recover_after(results)
     }
 
     /// A ciphertext of the sum of each group of rows, given by their numbers: as
@@ -301,7 +301,7 @@ impl Coproc {
     /// # Errors
     /// As [`PublicKey::sum_groups`], and whatever befalls the device.
     pub fn sum_groups(&mut self, ciphertexts: &Ciphertexts, groups: &[Vec<u32>]) -> Result<Ciphertexts, Error> {
-        self.owns(ciphertexts.key_id())?;
+        self.check_key_id(ciphertexts.key_id())?;
         let rows = ciphertexts.len();
         if let Some(&beyond) = groups.iter().flatten().find(|&&row| row as usize >= rows) {
             return Err(Error::from(ErrorKind::Scheme(SchemeErrorKind::NoSuchRow { rows })).at_row(beyond as usize));
@@ -314,7 +314,7 @@ impl Coproc {
             })?;
             held.ciphertexts(&totals)
         });
-        self.settle(results)
+        self.recover_after(results)
     }
 
     /// A ciphertext of the sum of all rows, as a batch of one; the trivial ciphertext of 0 if there
@@ -333,7 +333,7 @@ impl Coproc {
     /// As [`PrivateKey::decrypt`], [`ErrorKind::NoKey`] if the key is a public one, and whatever
     /// befalls the device.
     pub fn decrypt(&mut self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
-        self.owns(ciphertexts.key_id())?;
+        self.check_key_id(ciphertexts.key_id())?;
         let held = self.held()?;
         if held.finish.is_none() {
             return Err(ErrorKind::NoKey.into());
@@ -341,7 +341,7 @@ impl Coproc {
         held.public.check_coprime(ciphertexts)?;
         let results = self.secret_powers(ciphertexts.batch());
         let results = results.and_then(|powers| self.held()?.plaintexts(ciphertexts, &powers));
-        self.settle(results)
+        self.recover_after(results)
     }
 
     /// What the device has counted; a product is one modulo `n^2`.
@@ -362,12 +362,12 @@ impl Coproc {
     }
 
     /// The key's part, if there is one.
-    fn held(&self) -> Result<&Held, Error> {
+    fn held(&self) -> Result<&LoadedKey, Error> {
         self.held.as_ref().ok_or_else(|| ErrorKind::NoKey.into())
     }
 
     /// Fails unless what has this id belongs to the key that is loaded.
-    fn owns(&self, found: KeyId) -> Result<(), Error> {
+    fn check_key_id(&self, found: KeyId) -> Result<(), Error> {
         let expected = self.held()?.public.id();
         if expected == found {
             return Ok(());
@@ -378,7 +378,7 @@ impl Coproc {
     /// Payloads with fresh randomisers.
     fn randomised(&mut self, payload: Payload<'_>) -> Result<Ciphertexts, Error> {
         let results = self.randomise(&payload);
-        self.settle(results)
+        self.recover_after(results)
     }
 
     fn randomise(&mut self, payload: &Payload<'_>) -> Result<Ciphertexts, Error> {
@@ -499,7 +499,7 @@ impl Coproc {
 
     /// Leaves a device that failed fit for the next batch: one that answered wrongly is wiped, and
     /// what a flush dropped is noted.
-    fn settle<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+    fn recover_after<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         let Err(error) = &result else { return result };
         match error.kind() {
             ErrorKind::FailedCheck | ErrorKind::NotAPlaintext | ErrorKind::NotACiphertext | ErrorKind::WrongAnswer => {
@@ -524,7 +524,7 @@ impl Coproc {
     }
 }
 
-impl Held {
+impl LoadedKey {
     /// Results as ciphertexts.
     fn ciphertexts(&self, results: &Batch) -> Result<Ciphertexts, Error> {
         let bytes = results.to_be_bytes(self.public.ciphertext_bytes());
@@ -548,9 +548,9 @@ impl Held {
     }
 }
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for LoadedKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Held").field("public", &self.public).field("decrypts", &self.finish.is_some()).finish()
+        f.debug_struct("LoadedKey").field("public", &self.public).field("decrypts", &self.finish.is_some()).finish()
     }
 }
 

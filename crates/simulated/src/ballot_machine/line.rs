@@ -42,12 +42,12 @@ impl<S: Station> Line for SimulatedLine<S> {
         format!("simulated {}", self.0.design().name())
     }
 
-    fn say(&mut self, words: &[u32]) -> Result<(), Error> {
+    fn send(&mut self, words: &[u32]) -> Result<(), Error> {
         self.0.terminal().say(words);
         Ok(())
     }
 
-    fn hear(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
+    fn receive(&mut self) -> Result<Zeroizing<Vec<u32>>, Error> {
         let mut silences = 0;
         for _ in 0..PATIENCE {
             self.0.step();
