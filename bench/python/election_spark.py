@@ -38,15 +38,15 @@ class Watched:
     """The driver's part of a verification, with a clock."""
 
     seconds = 0.0
-    real = _native.ElectionOverseer
+    real = _native.ElectionCoordinator
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         """As the real one."""
-        self.overseer = self.real(*arguments, **options)
+        self.coordinator = self.real(*arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
         """The real one's method, whose time is added up."""
-        method = getattr(self.overseer, name)
+        method = getattr(self.coordinator, name)
 
         def timed(*arguments: Any) -> Any:
             began = time.monotonic()
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("records", nargs=2, type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
-    _native.ElectionOverseer = Watched
+    _native.ElectionCoordinator = Watched
     cores = os.cpu_count() or 1
     spark = session(cores)
     # Spark's first job, and each worker's first election, are not what is measured.

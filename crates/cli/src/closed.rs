@@ -8,13 +8,13 @@ use std::ffi::c_int;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static CLOSED: AtomicBool = AtomicBool::new(false);
+static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Fails if there is no standard output, as a write to it would.
 pub(crate) fn check_standard_output() -> io::Result<()> {
     /// What the operating system says of a descriptor that is not open.
     const EBADF: i32 = 9;
-    match CLOSED.load(Ordering::Relaxed) {
+    match STDOUT_CLOSED.load(Ordering::Relaxed) {
         false => Ok(()),
         true => Err(io::Error::from_raw_os_error(EBADF)),
     }
@@ -29,13 +29,13 @@ unsafe extern "C" {
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".init_array")]
-static LOOK: extern "C" fn() = look;
+static LOOK: extern "C" fn() = record_stdout_state;
 
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-extern "C" fn look() {
+extern "C" fn record_stdout_state() {
     const STANDARD_OUTPUT: c_int = 1;
     const F_GETFD: c_int = 1;
     // SAFETY: asks for the flags of a descriptor, with no more arguments, and changes nothing.
     let flags = unsafe { fcntl(STANDARD_OUTPUT, F_GETFD) };
-    CLOSED.store(flags == -1, Ordering::Relaxed);
+    STDOUT_CLOSED.store(flags == -1, Ordering::Relaxed);
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(session: &Session, command: &Combine) -> Result<(), Failure> {
     let verification = KeyFile::open(&command.key)?.verification(session)?;
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
-    let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
+    let rows_at_a_time = session.ciphertext_batch_rows(fixed_bytes(&source.schema()));
     let schema = source.schema();
     let digest = digest(&table, rows_at_a_time, &Signers::read(&command.signers)?)?;
     let mut combiner =

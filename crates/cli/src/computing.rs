@@ -12,12 +12,12 @@ use crate::keys::Key;
 use crate::session::{Session, only};
 
 /// The device chosen, in a public key's stead.
-pub(crate) struct Computing {
+pub(crate) struct LoadedAccelerator {
     kind: &'static dyn Kind,
     device: Arc<dyn ComputingDevice>,
 }
 
-impl Computing {
+impl LoadedAccelerator {
     /// The device, loaded with the key; none if none was chosen, or a service computes.
     pub(crate) fn load(
         session: &Session,

@@ -37,7 +37,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
-    signers.admit(&table, session.slow_rows(fixed_bytes(&source.schema())))?;
+    signers.admit(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())))?;
     let trust = session.trust(command.unchecked_device)?;
     let mut device = match (session.device, &key) {
         (Some(kind), Some(key)) => Some(load(kind, key, trust)?),
@@ -63,7 +63,7 @@ pub(crate) fn run(session: &Session, command: &Decrypt) -> Result<(), Failure> {
     let rows_at_a_time = match &device {
         Some((_, device)) => device.batch_size(),
         None if remote.is_some() => session.remote_rows(fixed_bytes(&source.schema())),
-        None => session.slow_rows(fixed_bytes(&source.schema())),
+        None => session.ciphertext_batch_rows(fixed_bytes(&source.schema())),
     };
     let pieces = ReadAhead::start(signers.pieces(&table, source, rows_at_a_time)?);
     let progress = Progress::start("decrypting", length);
@@ -201,7 +201,7 @@ impl Overflows {
         match (self.first, self.count) {
             (None, _) => Ok(()),
             (Some(error), 1) => Err(Failure::at(file, error)),
-            (Some(error), count) => Err(Failure::at(file, error).noting(format!("and {} more cells", count - 1))),
+            (Some(error), count) => Err(Failure::at(file, error).with_note(format!("and {} more cells", count - 1))),
         }
     }
 }

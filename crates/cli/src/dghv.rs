@@ -27,7 +27,7 @@ const OPTION: &str = "--insecure-historical-parameters";
 pub(crate) fn run(session: &Session, command: &Dghv) -> Result<(), Failure> {
     let insecure = || match command.insecure_historical_parameters {
         true => Ok(InsecureHistoricalParameters),
-        false => Err(Failure::new("every key of these schemes is broken and protects nothing").noting(OPTION)),
+        false => Err(Failure::new("every key of these schemes is broken and protects nothing").with_note(OPTION)),
     };
     match &command.command {
         DghvCommand::Keygen(command) => keygen::run(session, command, insecure()?),

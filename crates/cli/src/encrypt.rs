@@ -5,7 +5,7 @@ use std::path::Path;
 use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Rounding};
 
 use crate::args::{Encrypt, Setting, all};
-use crate::computing::Computing;
+use crate::computing::LoadedAccelerator;
 use crate::device::failure;
 use crate::failure::Failure;
 use crate::input::{Piece, Table};
@@ -31,12 +31,12 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     let command = &planned.command.clone();
     let ciphertexts = command.columns().len() * key.public().ciphertext_bytes();
     let remote = command.remote.key(key.public())?;
-    let device = Computing::encrypting(session, &key, command.unchecked_device, remote.is_some())?;
-    let computing = device.as_ref().map(Computing::key);
+    let device = LoadedAccelerator::encrypting(session, &key, command.unchecked_device, remote.is_some())?;
+    let computing = device.as_ref().map(LoadedAccelerator::key);
     let (encryption, rows) = match (&remote, &computing, &device) {
         (Some(remote), ..) => (EncryptionKey::Service(&**remote), session.remote_rows(ciphertexts)),
         (_, Some(computing), Some(device)) => (EncryptionKey::Service(&**computing), device.rows()),
-        _ => (key.encryption(), session.slow_rows(ciphertexts)),
+        _ => (key.encryption(), session.ciphertext_batch_rows(ciphertexts)),
     };
     let table = open(&mut planned, rows)?;
     let encryptor =
@@ -55,7 +55,7 @@ pub(crate) fn run(session: &Session, command: &Encrypt) -> Result<(), Failure> {
     sink.finish()?;
     drop(progress);
     drop(computing);
-    let note = device.map(Computing::note).transpose()?.flatten();
+    let note = device.map(LoadedAccelerator::note).transpose()?.flatten();
     session.report(&watch.stop("encrypt", rows, rows, note.or_else(|| command.remote.note())));
     Ok(())
 }

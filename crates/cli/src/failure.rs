@@ -59,7 +59,7 @@ impl Failure {
     }
 
     /// The same failure with something to be said beside it.
-    pub fn noting(mut self, text: impl Into<String>) -> Self {
+    pub fn with_note(mut self, text: impl Into<String>) -> Self {
         if let Self::Wrong { note, .. } = &mut self {
             *note = Some(text.into());
         }

@@ -22,7 +22,7 @@ mod glibc {
 /// Has all threads that are started from now on share the first one's heap, and the heap keep what
 /// is freed for the next batch; whether the C library takes that from us.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub(crate) fn share() -> bool {
+pub(crate) fn limit_malloc_arenas() -> bool {
     use glibc::{ARENA_MAX, MMAP_THRESHOLD, TRIM_THRESHOLD, mallopt};
     // SAFETY: mallopt takes two numbers and reads no memory of ours; no other thread of ours runs
     // yet.
@@ -32,7 +32,7 @@ pub(crate) fn share() -> bool {
 
 /// Other C libraries have one heap, or another way.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) fn share() -> bool {
+pub(crate) fn limit_malloc_arenas() -> bool {
     false
 }
 
@@ -41,6 +41,6 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn the_c_library_takes_it() {
-        assert!(super::share());
+        assert!(super::limit_malloc_arenas());
     }
 }

@@ -94,7 +94,7 @@ impl Table {
             (true, ErrorKind::NoSuchColumn { .. }) => {
                 let column = error.column().unwrap_or_default();
                 let what = format!("column {column}: the first line does not name it");
-                Failure::at(&self.name, what).noting("--no-header: the first line is a row")
+                Failure::at(&self.name, what).with_note("--no-header: the first line is a row")
             }
             _ => Failure::at(&self.name, error),
         }
@@ -339,7 +339,7 @@ fn stored(name: &str, input: &mut impl Read) -> Result<File, Failure> {
     let folder = std::env::temp_dir();
     let full = |error: io::Error| {
         let what = format!("cannot be stored in {} on the way: {error}", folder.display());
-        Failure::at(name, what).noting("TMPDIR names another folder")
+        Failure::at(name, what).with_note("TMPDIR names another folder")
     };
     let mut file = tempfile::tempfile_in(&folder).map_err(full)?;
     let mut buffer = vec![0; 1 << 16];

@@ -18,14 +18,14 @@ pub(crate) type Cell = Option<Box<RawValue>>;
 pub(crate) struct Values<R = BufReader<File>> {
     name: String,
     input: R,
-    place: Place,
+    position: Position,
     /// Values read.
     row: u64,
 }
 
 /// Where the next value is looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     /// At the start, where a list may begin.
     Start,
     /// After values that simply follow each other.
@@ -39,24 +39,24 @@ enum Place {
 }
 
 /// Why there is no value.
-enum Wrong {
+enum ReadError {
     Unreadable(io::Error),
     Text(String),
 }
 
-impl From<io::Error> for Wrong {
+impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         Self::Unreadable(error)
     }
 }
 
-impl From<serde_json::Error> for Wrong {
+impl From<serde_json::Error> for ReadError {
     fn from(error: serde_json::Error) -> Self {
         Self::Text(format!("not JSON: {error}"))
     }
 }
 
-impl From<&str> for Wrong {
+impl From<&str> for ReadError {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
@@ -65,41 +65,41 @@ impl From<&str> for Wrong {
 impl<R: BufRead> Values<R> {
     /// Begins to read.
     pub(crate) fn new(name: &str, input: R) -> Self {
-        Self { name: name.to_owned(), input, place: Place::Start, row: 0 }
+        Self { name: name.to_owned(), input, position: Position::Start, row: 0 }
     }
 
     /// The text of the next value.
-    fn next_text(&mut self) -> Result<Option<Vec<u8>>, Wrong> {
+    fn next_text(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
         let mut next = self.skip_space()?;
-        if self.place == Place::Start {
-            self.place = if next == Some(b'[') { Place::FirstOfList } else { Place::Sequence };
+        if self.position == Position::Start {
+            self.position = if next == Some(b'[') { Position::FirstOfList } else { Position::Sequence };
             if next == Some(b'[') {
                 self.input.consume(1);
                 next = self.skip_space()?;
             }
         }
-        let end = match self.place {
-            Place::FirstOfList | Place::List if next == Some(b']') => {
+        let end = match self.position {
+            Position::FirstOfList | Position::List if next == Some(b']') => {
                 self.input.consume(1);
                 match self.skip_space()? {
                     None => true,
                     Some(_) => return Err("not JSON: more after the list".into()),
                 }
             }
-            Place::List if next == Some(b',') => {
+            Position::List if next == Some(b',') => {
                 self.input.consume(1);
                 self.skip_space()?;
                 false
             }
-            Place::List => return Err("not JSON: no comma or bracket after a value of the list".into()),
-            Place::FirstOfList => false,
+            Position::List => return Err("not JSON: no comma or bracket after a value of the list".into()),
+            Position::FirstOfList => false,
             _ => next.is_none(),
         };
         if end {
             return Ok(None);
         }
-        if self.place == Place::FirstOfList {
-            self.place = Place::List;
+        if self.position == Position::FirstOfList {
+            self.position = Position::List;
         }
         self.value().map(Some)
     }
@@ -120,7 +120,7 @@ impl<R: BufRead> Values<R> {
 
     /// The bytes of one value, up to where it can only end: whether it is JSON is for others to
     /// say.
-    fn value(&mut self) -> Result<Vec<u8>, Wrong> {
+    fn value(&mut self) -> Result<Vec<u8>, ReadError> {
         let mut scan = Scan::default();
         let mut text = Vec::new();
         loop {
@@ -128,12 +128,12 @@ impl<R: BufRead> Values<R> {
             if bytes.is_empty() {
                 return Ok(text);
             }
-            let taken = bytes.iter().take_while(|&&byte| scan.takes(byte)).count();
+            let taken = bytes.iter().take_while(|&&byte| scan.accept(byte)).count();
             let more = taken == bytes.len();
             text.extend_from_slice(&bytes[..taken]);
             self.input.consume(taken);
             if text.len() > LONGEST {
-                return Err(Wrong::Text(format!("a value of more than {LONGEST} bytes")));
+                return Err(ReadError::Text(format!("a value of more than {LONGEST} bytes")));
             }
             if !more {
                 return Ok(text);
@@ -155,7 +155,7 @@ struct Scan {
 
 impl Scan {
     /// Whether a byte still belongs to the value.
-    fn takes(&mut self, byte: u8) -> bool {
+    fn accept(&mut self, byte: u8) -> bool {
         if self.complete {
             return false;
         }
@@ -187,7 +187,7 @@ impl<R: BufRead> Iterator for Values<R> {
     type Item = Result<Cell, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.place == Place::End {
+        if self.position == Position::End {
             return None;
         }
         let value = self.next_text().and_then(|text| match text {
@@ -198,14 +198,14 @@ impl<R: BufRead> Iterator for Values<R> {
         match value {
             Ok(Some(cell)) => Some(Ok(cell)),
             Ok(None) => {
-                self.place = Place::End;
+                self.position = Position::End;
                 None
             }
             Err(wrong) => {
-                self.place = Place::End;
+                self.position = Position::End;
                 Some(Err(match wrong {
-                    Wrong::Unreadable(error) => Failure::reading(&self.name, error),
-                    Wrong::Text(what) => Failure::at(&self.name, format!("row {}: {what}", self.row)),
+                    ReadError::Unreadable(error) => Failure::reading(&self.name, error),
+                    ReadError::Text(what) => Failure::at(&self.name, format!("row {}: {what}", self.row)),
                 }))
             }
         }

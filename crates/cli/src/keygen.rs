@@ -61,7 +61,7 @@ fn pair(session: &Session, command: &Keygen) -> Result<(), Failure> {
     let step = match command.scheme {
         Scheme::Paillier => {
             let key = watch.compute(|| generate(session, command))?;
-            session.warn_of(&private_file, key.public());
+            session.warn_insecure_key(&private_file, key.public());
             pair.write(&private_text(&key, passphrase.as_ref())?, &key.public().to_jwk())?;
             pair.commit()?;
             watch.stop_key(key.public().id(), key.public().bits())
@@ -103,7 +103,7 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
         deal(&key, sharing.needed, sharing.trustees).map_err(Failure::new)
     })?;
     let key = verification.key();
-    session.warn_of(&first_file, key);
+    session.warn_insecure_key(&first_file, key);
     files.write(&verification, &shares, passphrase.as_ref())?;
     files.commit()?;
     session.report(&watch.stop_key(key.id(), key.bits()));
@@ -125,7 +125,7 @@ fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(),
     if !session.is_quiet() {
         eprint_line(&format!("{} candidates in {} rounds", finished.candidates, finished.rounds));
     }
-    session.warn_of(&file, key);
+    session.warn_insecure_key(&file, key);
     files.write(&finished.verification, &[finished.share], passphrase.as_ref())?;
     files.commit()?;
     session.report(&watch.stop_key(key.id(), key.bits()));

@@ -62,7 +62,7 @@ impl KeyFile {
 
     fn warn(&self, session: &Session, key: &AnyKey) {
         if let AnyKey::Paillier(key) = key {
-            session.warn_of(&self.name, key.public());
+            session.warn_insecure_key(&self.name, key.public());
         }
     }
 
@@ -123,7 +123,7 @@ impl KeyFile {
             KeyKind::Public => Err(Failure::at(&self.name, "a public key: a trustee decrypts with share-N.json")),
             _ => Err(Failure::at(&self.name, "a private key: `hearith decrypt` decrypts with it alone")),
         })?;
-        session.warn_of(&self.name, share.key());
+        session.warn_insecure_key(&self.name, share.key());
         Ok(share)
     }
 
@@ -137,7 +137,7 @@ impl KeyFile {
                 .map_err(|error| self.fault_of_sharing(&error)),
             _ => Err(Failure::at(&self.name, "a private key: use verification.json")),
         }?;
-        session.warn_of(&self.name, verification.key());
+        session.warn_insecure_key(&self.name, verification.key());
         Ok(verification)
     }
 
@@ -150,7 +150,7 @@ impl KeyFile {
     fn fault_of_sharing(&self, error: &hearith_threshold::Error) -> Failure {
         let failure = Failure::at(&self.name, error.clone());
         match error.kind() {
-            hearith_threshold::ErrorKind::Scheme(ErrorKind::InsecureKey(_)) => failure.noting("--insecure-key"),
+            hearith_threshold::ErrorKind::Scheme(ErrorKind::InsecureKey(_)) => failure.with_note("--insecure-key"),
             _ => failure,
         }
     }
@@ -175,7 +175,7 @@ impl KeyFile {
 /// The failure that a key's error is, with the option that would help.
 pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
     match error.kind() {
-        ErrorKind::InsecureKey(_) => failure.noting("--insecure-key"),
+        ErrorKind::InsecureKey(_) => failure.with_note("--insecure-key"),
         _ => failure,
     }
 }

@@ -89,7 +89,7 @@ pub fn main() -> ExitCode {
 /// The same with more devices among the engines.
 pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     // Before anything secret is read. A system that has no such thing is no reason to stop.
-    let _ = hearith_paillier::forbid_core_dumps();
+    let _ = hearith_paillier::disable_core_dumps();
     complaint::speak_json(args::ask_for_json());
     let arguments = match args::read() {
         Ok(arguments) => arguments,
@@ -98,7 +98,7 @@ pub fn main_with(devices: &'static [&'static dyn Kind]) -> ExitCode {
     #[cfg(feature = "election")]
     if election::verifies(&arguments.command) {
         // It verifies as well where there is no such thing.
-        let _ = heap::share();
+        let _ = heap::limit_malloc_arenas();
     }
     interrupt::install();
     // Graphics cards are the machine's own, in every program.

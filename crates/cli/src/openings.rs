@@ -22,7 +22,7 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
-    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())), &signers)?;
+    let digest = digest(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())), &signers)?;
     let opener = Opener::new(&key, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
     let mut taken = vec![&*command.input, &*command.key];
     taken.extend(signing::files(&None, &command.signers));
@@ -31,7 +31,7 @@ pub(crate) fn prove(session: &Session, command: &ProveDecryption) -> Result<(), 
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
+    let rows_at_a_time = session.ciphertext_batch_rows(fixed_bytes(&source.schema()));
     let pieces = ReadAhead::start(signers.pieces(&table, source, rows_at_a_time)?);
     let progress = Progress::start("proving", length);
     let rows = write_each(pieces, &mut sink, &progress, |piece| {
@@ -51,7 +51,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
     let (source, proofs) = (table.source()?, proof.source()?);
     let (schema, shape) = (source.schema(), proofs.schema());
     let signers = Signers::read(&command.signers)?;
-    let digest = digest(&table, session.slow_rows(fixed_bytes(&schema)), &signers)?;
+    let digest = digest(&table, session.ciphertext_batch_rows(fixed_bytes(&schema)), &signers)?;
     let checker = Checker::new(&key, &schema, &shape, digest).map_err(|error| {
         let of_proof =
             matches!(error.kind(), ErrorKind::NotProofs | ErrorKind::OtherTable { .. } | ErrorKind::Unbinding { .. });
@@ -69,7 +69,7 @@ pub(crate) fn verify(session: &Session, command: &VerifyDecryption) -> Result<()
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let rows_at_a_time = session.slow_rows(fixed_bytes(&schema));
+    let rows_at_a_time = session.ciphertext_batch_rows(fixed_bytes(&schema));
     let pieces = ReadAhead::start(table.pieces(source, rows_at_a_time, None)?);
     let mut proofs = Rows::new(proof.pieces(proofs, rows_at_a_time, None)?, shape);
     let changed = |error: Error| Failure::at(&table.name, error);

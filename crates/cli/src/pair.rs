@@ -17,7 +17,7 @@ use crate::output::{Access, Output};
 
 /// What the files of a pair are called.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Names {
+pub(crate) struct FileNames {
     /// The file of the public key, for everybody.
     pub(crate) public: &'static str,
     /// The file of the private key, for its owner.
@@ -26,11 +26,11 @@ pub(crate) struct Names {
 
 /// Keys of FHE over the integers.
 #[cfg(feature = "dghv")]
-pub(crate) const DGHV: Names = Names { public: "public.dghv", private: "private.dghv" };
+pub(crate) const DGHV: FileNames = FileNames { public: "public.dghv", private: "private.dghv" };
 /// Keys that sign tables, which may be beside those that encrypt them.
-pub(crate) const SIGNING: Names = Names { public: "signing-public.json", private: "signing-private.json" };
+pub(crate) const SIGNING: FileNames = FileNames { public: "signing-public.json", private: "signing-private.json" };
 /// JSON Web Keys.
-pub(crate) const JSON: Names = Names { public: "public.json", private: "private.json" };
+pub(crate) const JSON: FileNames = FileNames { public: "public.json", private: "private.json" };
 
 /// A key pair being written to a directory. Dropped before it is committed, it leaves nothing
 /// behind: no file, no directory that was made for it.
@@ -38,7 +38,7 @@ pub(crate) struct Pair {
     private: Output,
     public: Output,
     public_path: PathBuf,
-    made: MadeDirectories,
+    made: CreatedDirectories,
 }
 
 /// What happens one after the other when a pair is committed.
@@ -52,13 +52,13 @@ pub(crate) enum Step {
 
 impl Pair {
     /// Begins a pair in a directory, which is made where it is missing.
-    pub(crate) fn begin(directory: &Path, names: Names, replace: bool) -> Result<Self, Failure> {
+    pub(crate) fn begin(directory: &Path, names: FileNames, replace: bool) -> Result<Self, Failure> {
         let (public, private) = (directory.join(names.public), directory.join(names.private));
         if !replace {
             check_absent(&private)?;
             check_absent(&public)?;
         }
-        let made = MadeDirectories::make(directory);
+        let made = CreatedDirectories::make(directory);
         let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
         Ok(Self {
             private: Output::file(&private, Access::Owner, replace)?,
@@ -99,7 +99,7 @@ impl Pair {
     fn commit_stepwise(self, mut before: impl FnMut(Step) -> Result<(), Failure>) -> Result<(), Failure> {
         let Self { private, public, public_path, made } = self;
         before(Step::RemovePublic)?;
-        let old = Removed::file(&public_path)?;
+        let old = RemovedFile::file(&public_path)?;
         let placed = before(Step::PlacePrivate).and_then(|()| private.commit());
         if let Err(failure) = placed {
             old.restore()?;
@@ -114,9 +114,9 @@ impl Pair {
 }
 
 /// A public key's file that was removed, to be put back if its pair is not replaced after all.
-pub(crate) struct Removed(Option<(PathBuf, Vec<u8>)>);
+pub(crate) struct RemovedFile(Option<(PathBuf, Vec<u8>)>);
 
-impl Removed {
+impl RemovedFile {
     /// Removes a file, or what a symbolic link leads to; anything but a file is left alone.
     pub(crate) fn file(path: &Path) -> Result<Self, Failure> {
         let remove = || match fs::metadata(path) {
@@ -141,9 +141,9 @@ impl Removed {
 
 /// The directories that had to be made, outermost first; removed when dropped, if nothing is in
 /// them.
-pub(crate) struct MadeDirectories(Vec<PathBuf>);
+pub(crate) struct CreatedDirectories(Vec<PathBuf>);
 
-impl MadeDirectories {
+impl CreatedDirectories {
     pub(crate) fn make(path: &Path) -> io::Result<Self> {
         let missing = |path: &&Path| !path.as_os_str().is_empty() && fs::symlink_metadata(path).is_err();
         let missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
@@ -167,7 +167,7 @@ impl MadeDirectories {
     }
 }
 
-impl Drop for MadeDirectories {
+impl Drop for CreatedDirectories {
     fn drop(&mut self) {
         for path in self.0.iter().rev() {
             interrupt::end(path, || drop(fs::remove_dir(path)));

@@ -164,7 +164,7 @@ impl Planned {
     /// A failure about a planned column, which says whose plan it is.
     fn explained(&self, failure: Failure) -> Failure {
         match &self.state {
-            State::Follows { name, .. } => failure.noting(format!("as {name} plans")),
+            State::Follows { name, .. } => failure.with_note(format!("as {name} plans")),
             _ => failure,
         }
     }

@@ -44,7 +44,7 @@ impl Convert {
             false => Ok(self.primes.clone()),
             true => self.search.search().moduli().map_err(|error| match error.kind() {
                 ErrorKind::TooFewPrimes { .. } => {
-                    Failure::new(error).noting("allow more --terms or a longer --max-word")
+                    Failure::new(error).with_note("allow more --terms or a longer --max-word")
                 }
                 _ => Failure::new(error),
             }),

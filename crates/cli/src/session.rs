@@ -140,7 +140,7 @@ impl Session {
 
     /// Rows to encrypt or decrypt at a time, each with so many bytes of ciphertexts: enough to fill
     /// every core's lanes, few enough for progress to move and memory to stay small.
-    pub(crate) fn slow_rows(&self, ciphertext_bytes: usize) -> usize {
+    pub(crate) fn ciphertext_batch_rows(&self, ciphertext_bytes: usize) -> usize {
         (128 * self.threads).min(CIPHERTEXT_BYTES / ciphertext_bytes.max(1)).max(1)
     }
 
@@ -163,7 +163,7 @@ impl Session {
     }
 
     /// Warns of a key that protects nothing.
-    pub(crate) fn warn_of(&self, file: &str, key: &PublicKey) {
+    pub(crate) fn warn_insecure_key(&self, file: &str, key: &PublicKey) {
         if let Some(weakness) = key.weakness() {
             eprint_line(&format!("{file}: warning: {weakness} is INSECURE"));
         }

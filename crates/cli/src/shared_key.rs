@@ -17,7 +17,7 @@ use hearith_threshold::{KeyShare, MAX_TRUSTEES, Verification};
 use crate::failure::{Failure, name};
 use crate::interrupt;
 use crate::output::{Access, Output};
-use crate::pair::{JSON, MadeDirectories, Removed, check_absent, write};
+use crate::pair::{CreatedDirectories, JSON, RemovedFile, check_absent, write};
 
 /// The file that shares are verified by.
 pub(crate) const VERIFICATION: &str = "verification.json";
@@ -30,7 +30,7 @@ pub(crate) struct SharedKey {
     public: Output,
     trustees: RangeInclusive<u32>,
     directory: PathBuf,
-    made: MadeDirectories,
+    made: CreatedDirectories,
     replace: bool,
 }
 
@@ -67,7 +67,7 @@ impl SharedKey {
             (1..=MAX_TRUSTEES).try_for_each(|trustee| check_absent(&share(trustee)))?;
             [&public, &verification].into_iter().try_for_each(|path| check_absent(path))?;
         }
-        let made = MadeDirectories::make(directory);
+        let made = CreatedDirectories::make(directory);
         let made = made.map_err(|error| Failure::writing(&name(directory), error))?;
         let shares = trustees.clone().map(|trustee| Output::file(&share(trustee), Access::Owner, replace));
         Ok(Self {
@@ -113,7 +113,7 @@ impl SharedKey {
     fn commit_stepwise(self, mut before: impl FnMut(Step)) -> Result<(), Failure> {
         let Self { shares, verification, public, trustees, directory, made, replace } = self;
         before(Step::RemoveOld);
-        let old = [VERIFICATION, JSON.public].map(|file| Removed::file(&directory.join(file)));
+        let old = [VERIFICATION, JSON.public].map(|file| RemovedFile::file(&directory.join(file)));
         let [old_verification, old_public] = old;
         let (old_verification, old_public) = (old_verification?, old_public?);
         let mut placed = Vec::with_capacity(shares.len());

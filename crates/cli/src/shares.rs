@@ -21,7 +21,7 @@ pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failu
     let table = ParquetFile::open(&command.input)?;
     let source = table.source()?;
     let signers = Signers::read(&command.signers)?;
-    let digest = digest(&table, session.slow_rows(fixed_bytes(&source.schema())), &signers)?;
+    let digest = digest(&table, session.ciphertext_batch_rows(fixed_bytes(&source.schema())), &signers)?;
     let sharer = Sharer::new(&share, &source.schema(), digest).map_err(|error| Failure::at(&table.name, error))?;
     let mut taken = vec![&*command.input, &*command.share];
     taken.extend(signing::files(&None, &command.signers));
@@ -30,7 +30,7 @@ pub(crate) fn run(session: &Session, command: &DecryptShare) -> Result<(), Failu
 
     let mut watch = Stopwatch::start();
     let length = Length::Rows(source.rows());
-    let rows_at_a_time = session.slow_rows(fixed_bytes(&source.schema()));
+    let rows_at_a_time = session.ciphertext_batch_rows(fixed_bytes(&source.schema()));
     let pieces = ReadAhead::start(signers.pieces(&table, source, rows_at_a_time)?);
     let progress = Progress::start("decrypting", length);
     let rows = write_each(pieces, &mut sink, &progress, |piece| {

@@ -11,7 +11,7 @@ use hearith_columns::{Alignment, BoundPredicate, Contents, EncryptionKey, Error,
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
-use crate::computing::Computing;
+use crate::computing::LoadedAccelerator;
 use crate::device::failure;
 use crate::failure::{Failure, eprint_line, name};
 use crate::folders::expanded;
@@ -46,7 +46,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
         return Err(Failure::at(name(&command.key), "a Paillier key: --weight needs a BFV key"));
     }
     let remote = command.remote.key(key.public())?;
-    let device = Computing::load(session, key.public(), command.unchecked_device, remote.is_some())?;
+    let device = LoadedAccelerator::load(session, key.public(), command.unchecked_device, remote.is_some())?;
     let adding: Arc<dyn Compute> = match (&remote, &device) {
         (Some(remote), _) => remote.clone(),
         (None, Some(device)) => device.key(),
@@ -86,7 +86,7 @@ pub(crate) fn run(session: &Session, command: &Sum) -> Result<(), Failure> {
     let withheld = command.min_rows.map(|_| released.withheld);
     let totalled = released.batch.num_rows() as u64;
     drop((released, adding));
-    let note = device.map(Computing::note).transpose()?.flatten();
+    let note = device.map(LoadedAccelerator::note).transpose()?.flatten();
     let step = watch.stop("sum", done, totalled, note.or_else(|| command.remote.note()));
     session.report(&match withheld {
         None => step,

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hearith_election::{
-    Body, Contest, Election, ElectionKey, Limit, Manifest, Method, Notice, Of, Signer, Voter, Voters,
+    Body, Contest, Election, ElectionKey, ElectionRef, Limit, Manifest, Method, Notice, Signer, Voter, Voters,
 };
 use hearith_election_server::client::Client;
 use hearith_election_server::clients::Proxies;
@@ -81,7 +81,7 @@ fn prepare(folder: &Path, voters: usize) -> Outcome<()> {
         let voters = signers.iter().enumerate().map(voter).collect();
         begin(Body::Voters(Voters { election: election.id(), voters }))?;
     }
-    begin(Body::Open(Of { election: election.id() }))?;
+    begin(Body::Open(ElectionRef { election: election.id() }))?;
 
     let mut ballots = BufWriter::new(fs::File::create(folder.join("ballots"))?);
     let start = Instant::now();

@@ -47,12 +47,12 @@ fn claims(ballot: &Ballot) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hearith_election::{Bytes, Hash, Mark, Of, Selection, Signer};
+    use hearith_election::{Bytes, ElectionRef, Hash, Mark, Selection, Signer};
 
     fn of(name: &str) -> Notice {
         let (election, signer) = (Hash::of(&[]), Signer::generate().unwrap());
         let Some((voter, ciphertext)) = name.split_once(' ') else {
-            return Notice::signed(Body::Close(Of { election }), &signer);
+            return Notice::signed(Body::Close(ElectionRef { election }), &signer);
         };
         let mark = Mark { ciphertext: Bytes(ciphertext.into()), proof: Bytes::default() };
         let contests = vec![Selection { marks: vec![mark], sum: None }];

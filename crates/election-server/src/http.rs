@@ -16,8 +16,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hearith_election::{Kind, read_tracker};
 use hearith_serving::lifetime::Answer as Kept;
-use hearith_serving::places::Places;
-use hearith_serving::rate::{Rates, household};
+use hearith_serving::permits::Permits;
+use hearith_serving::rate::{RateLimiter, client_prefix};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -25,12 +25,12 @@ use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
 use crate::clients::Proxies;
-use crate::desk::{Accepted, Desk};
+use crate::intake::{Accepted, Intake};
 use crate::ledger::Ledger;
 use crate::limits::Limits;
 use crate::listener::Peer;
 use crate::metrics::Metrics;
-use crate::record::{File, Files, LINES};
+use crate::record::{File, LINES, RecordCache};
 use crate::refusal::{Reason, Refusal};
 use crate::security;
 use crate::store::Error;
@@ -42,16 +42,16 @@ const LISTS: u64 = 10;
 
 /// What the addresses are answered from.
 #[derive(Debug)]
-pub(crate) struct Shop {
+pub(crate) struct AppState {
     pub(crate) ledger: Arc<Ledger>,
-    pub(crate) desk: Desk,
-    pub(crate) files: Files,
+    pub(crate) intake: Intake,
+    pub(crate) files: RecordCache,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Limits,
     /// Those of all elections of the server.
-    pub(crate) rates: Option<Arc<Rates<IpAddr>>>,
+    pub(crate) rates: Option<Arc<RateLimiter<IpAddr>>>,
     /// Requests in work of clients behind proxies, whose connections are not theirs.
-    pub(crate) requests: Arc<Places<IpAddr>>,
+    pub(crate) requests: Arc<Permits<IpAddr>>,
     /// The proxies that name clients.
     pub(crate) proxies: Proxies,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Shop {
 type Answer = Result<Response, Refusal>;
 
 /// All addresses. Whatever is none of these is a file of the pages, if there are any.
-pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValue, tls: bool) -> Router {
+pub(crate) fn router(app: Arc<AppState>, pages: Option<PathBuf>, policy: HeaderValue, tls: bool) -> Router {
     let routes = Router::new()
         .route("/api/election", get(election))
         .route("/api/ballots", post(ballot))
@@ -84,12 +84,12 @@ pub(crate) fn router(shop: Arc<Shop>, pages: Option<PathBuf>, policy: HeaderValu
         }
     };
     routes
-        .layer(DefaultBodyLimit::max(shop.limits.body_bytes))
-        .layer(middleware::from_fn_with_state(shop.clone(), admit))
+        .layer(DefaultBodyLimit::max(app.limits.body_bytes))
+        .layer(middleware::from_fn_with_state(app.clone(), admit))
         .layer(middleware::from_fn(move |request: Request, next: Next| {
-            security::guard(policy.clone(), tls, request, next)
+            security::security_headers(policy.clone(), tls, request, next)
         }))
-        .with_state(shop)
+        .with_state(app)
 }
 
 /// First parts of the server's own addresses. Another port serves the metrics.
@@ -145,25 +145,25 @@ async fn revalidated(mut response: Response) -> Response {
 
 /// Whose request it is, and whether there are not too many; a body must come in time. A request is
 /// in work until its answer was taken.
-async fn admit(State(shop): State<Arc<Shop>>, request: Request, next: Next) -> Response {
+async fn admit(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0);
-    let whose = household(shop.proxies.client(peer, request.headers()));
-    if let Some(Err(wait)) = shop.rates.as_ref().map(|rates| rates.take(whose, Instant::now())) {
-        shop.metrics.refuse(Reason::TooMany.code());
+    let whose = client_prefix(app.proxies.client(peer, request.headers()));
+    if let Some(Err(wait)) = app.rates.as_ref().map(|rates| rates.take(whose, Instant::now())) {
+        app.metrics.refuse(Reason::TooMany.code());
         return Refusal::new(Reason::TooMany, "too many requests from one address").after(wait).into_response();
     }
     // Of other clients the connections are counted, which have one request each.
-    let named = shop.proxies.networks.contains(peer);
-    let place = named.then(|| shop.requests.take(whose, usize::MAX, shop.limits.clients_an_address));
+    let named = app.proxies.networks.contains(peer);
+    let place = named.then(|| app.requests.acquire(whose, usize::MAX, app.limits.clients_an_address));
     if matches!(place, Some(None)) {
-        shop.metrics.refuse(Reason::TooMany.code());
+        app.metrics.refuse(Reason::TooMany.code());
         let refusal = Refusal::new(Reason::TooMany, "too many requests from one address at a time");
         return refusal.after(Duration::from_secs(1)).into_response();
     }
-    let request = match whole(request, &shop.limits).await {
+    let request = match whole(request, &app.limits).await {
         Ok(request) => request,
         Err(refusal) => {
-            shop.metrics.refuse(refusal.reason().code());
+            app.metrics.refuse(refusal.reason().code());
             return refusal.into_response();
         }
     };
@@ -183,8 +183,8 @@ async fn whole(request: Request, limits: &Limits) -> Result<Request, Refusal> {
     Ok(Request::from_parts(head, Body::from(body)))
 }
 
-fn store_failed(shop: &Shop, error: &Error) -> Refusal {
-    shop.metrics.store_failures.inc();
+fn store_failed(app: &AppState, error: &Error) -> Refusal {
+    app.metrics.store_failures.inc();
     tracing::warn!(error = %crate::said(error), "the store fails");
     Refusal::new(Reason::Store, "the store does not answer").after(Duration::from_secs(5))
 }
@@ -195,8 +195,8 @@ fn fresh(status: StatusCode, text: String) -> Response {
     (status, headers, text).into_response()
 }
 
-async fn health(State(shop): State<Arc<Shop>>) -> Answer {
-    shop.ledger.store().size().await.map_err(|error| store_failed(&shop, &error))?;
+async fn health(State(app): State<Arc<AppState>>) -> Answer {
+    app.ledger.store().size().await.map_err(|error| store_failed(&app, &error))?;
     Ok(fresh(StatusCode::OK, json!({ "status": "ok" }).to_string()))
 }
 
@@ -212,9 +212,9 @@ struct Election<'a> {
     voters: u64,
 }
 
-async fn election(State(shop): State<Arc<Shop>>) -> Answer {
-    let turnout = shop.ledger.store().turnout().await.map_err(|error| store_failed(&shop, &error))?;
-    let view = shop.ledger.view();
+async fn election(State(app): State<Arc<AppState>>) -> Answer {
+    let turnout = app.ledger.store().turnout().await.map_err(|error| store_failed(&app, &error))?;
+    let view = app.ledger.view();
     let answer = Election {
         board: &view.board,
         head: view.head.as_deref(),
@@ -233,12 +233,12 @@ fn json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-async fn ballot(State(shop): State<Arc<Shop>>, body: Bytes) -> Answer {
-    send(&shop, Kind::Ballot, body).await
+async fn ballot(State(app): State<Arc<AppState>>, body: Bytes) -> Answer {
+    send(&app, Kind::Ballot, body).await
 }
 
-async fn challenge(State(shop): State<Arc<Shop>>, body: Bytes) -> Answer {
-    send(&shop, Kind::Challenge, body).await
+async fn challenge(State(app): State<Arc<AppState>>, body: Bytes) -> Answer {
+    send(&app, Kind::Challenge, body).await
 }
 
 /// What organisers and trustees send says what it is.
@@ -247,17 +247,17 @@ struct Tagged {
     kind: Kind,
 }
 
-async fn entry(State(shop): State<Arc<Shop>>, body: Bytes) -> Answer {
+async fn entry(State(app): State<Arc<AppState>>, body: Bytes) -> Answer {
     let tagged: Result<Tagged, _> = serde_json::from_slice(&body);
     let kind = tagged.map_err(|_| Refusal::new(Reason::BadRequest, "no JSON with body, kind and signature"))?.kind;
     if matches!(kind, Kind::Ballot | Kind::Challenge) {
         return Err(Refusal::new(Reason::BadRequest, "ballots and challenges have addresses of their own"));
     }
-    send(&shop, kind, body).await
+    send(&app, kind, body).await
 }
 
-async fn send(shop: &Shop, kind: Kind, body: Bytes) -> Answer {
-    let Accepted { receipt, new } = shop.desk.send(kind, body).await?;
+async fn send(app: &AppState, kind: Kind, body: Bytes) -> Answer {
+    let Accepted { receipt, new } = app.intake.send(kind, body).await?;
     Ok(fresh(if new { StatusCode::CREATED } else { StatusCode::OK }, receipt))
 }
 
@@ -267,14 +267,14 @@ struct Tracked<'a> {
     entry: &'a RawValue,
 }
 
-async fn tracked(State(shop): State<Arc<Shop>>, Path(tracker): Path<String>) -> Answer {
+async fn tracked(State(app): State<Arc<AppState>>, Path(tracker): Path<String>) -> Answer {
     let tracker =
         read_tracker(&tracker).map_err(|error| Refusal::new(Reason::BadRequest, format!("not a tracker: {error}")))?;
-    let store = shop.ledger.store();
-    let found = store.tracked(&tracker).await.map_err(|error| store_failed(&shop, &error))?;
+    let store = app.ledger.store();
+    let found = store.tracked(&tracker).await.map_err(|error| store_failed(&app, &error))?;
     let (position, line) =
         found.ok_or_else(|| Refusal::new(Reason::NotFound, "no ballot on the board has this tracker"))?;
-    let counts = store.counts(position).await.map_err(|error| store_failed(&shop, &error))?;
+    let counts = store.counts(position).await.map_err(|error| store_failed(&app, &error))?;
     let entry = serde_json::from_str(&line).map_err(|_| Refusal::new(Reason::Internal, "a line is no JSON"))?;
     Ok(fresh(StatusCode::OK, json_text(&Tracked { counts, entry })))
 }
@@ -285,11 +285,11 @@ struct From {
     from: u64,
 }
 
-async fn voters(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryRejection>) -> Answer {
+async fn voters(State(app): State<Arc<AppState>>, query: Result<Query<From>, QueryRejection>) -> Answer {
     let Ok(Query(From { from })) = query else {
         return Err(Refusal::new(Reason::BadRequest, "from is a number"));
     };
-    let voters = shop.ledger.store().voters(from, VOTERS).await.map_err(|error| store_failed(&shop, &error))?;
+    let voters = app.ledger.store().voters(from, VOTERS).await.map_err(|error| store_failed(&app, &error))?;
     let next = (voters.len() as u64 == VOTERS).then_some(from + VOTERS);
     let voters: Vec<_> = voters.iter().map(|(id, voted)| json!({ "id": id, "voted": voted })).collect();
     Ok(fresh(StatusCode::OK, json!({ "next": next, "voters": voters }).to_string()))
@@ -297,11 +297,11 @@ async fn voters(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryR
 
 /// Entries that list voters, in elections whose list is changed while voting goes on and its board
 /// is long.
-async fn lists(State(shop): State<Arc<Shop>>, query: Result<Query<From>, QueryRejection>) -> Answer {
+async fn lists(State(app): State<Arc<AppState>>, query: Result<Query<From>, QueryRejection>) -> Answer {
     let Ok(Query(From { from })) = query else {
         return Err(Refusal::new(Reason::BadRequest, "from is a number"));
     };
-    let lists = shop.ledger.store().lists(from, LISTS).await.map_err(|error| store_failed(&shop, &error))?;
+    let lists = app.ledger.store().lists(from, LISTS).await.map_err(|error| store_failed(&app, &error))?;
     let next = lists.last().filter(|_| lists.len() as u64 == LISTS).map(|(position, _)| position + 1);
     let entry = |(_, line): &(u64, String)| serde_json::from_str(line);
     let entries: Result<Vec<Box<RawValue>>, _> = lists.iter().map(entry).collect();
@@ -315,20 +315,20 @@ struct Lists {
     next: Option<u64>,
 }
 
-async fn board_file(State(shop): State<Arc<Shop>>, Path(name): Path<String>, headers: HeaderMap) -> Answer {
+async fn board_file(State(app): State<Arc<AppState>>, Path(name): Path<String>, headers: HeaderMap) -> Answer {
     let missing = || Refusal::new(Reason::NotFound, "there is no such file of the board");
     let digits = name.strip_suffix(".jsonl").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let first: u64 = digits.and_then(|digits| digits.parse().ok()).ok_or_else(missing)?;
     if format!("{first:08}.jsonl") != name {
         return Err(missing());
     }
-    let file = shop.files.file(first, shop.ledger.view().size).await.map_err(|error| store_failed(&shop, &error))?;
+    let file = app.files.file(first, app.ledger.view().size).await.map_err(|error| store_failed(&app, &error))?;
     Ok(lines(&headers, file.ok_or_else(missing)?))
 }
 
-async fn heads(State(shop): State<Arc<Shop>>, headers: HeaderMap) -> Answer {
+async fn heads(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Answer {
     let now = headers.get(header::CACHE_CONTROL).is_some_and(|asked| asked == "no-cache");
-    let heads = shop.files.heads(now).await.map_err(|error| store_failed(&shop, &error))?;
+    let heads = app.files.heads(now).await.map_err(|error| store_failed(&app, &error))?;
     Ok(([(header::CONTENT_TYPE, "application/jsonl"), (header::CACHE_CONTROL, "no-cache")], heads).into_response())
 }
 

@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hearith_election::signature::{PublicKey, Signer};
 use hearith_election::{
-    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Kind, Notice, Products, Receipt, Standing, State, Tally, Voters,
-    canonical, in_order, tracker,
+    Ballot, Board, Body, Bytes, ErrorKind, Hash, Head, Kind, Notice, Products, Receipt, State, Tally, VoterState,
+    Voters, canonical, in_order, tracker,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use serde_json::value::RawValue;
@@ -62,7 +62,7 @@ pub enum Error {
 
 /// What everybody may know without asking the store.
 #[derive(Clone, Debug)]
-pub(crate) struct View {
+pub(crate) struct Snapshot {
     /// The board's public key, as base64url.
     pub(crate) board: String,
     /// The election's id.
@@ -91,12 +91,12 @@ pub(crate) struct Ledger {
     policy: KeyPolicy,
     engine: Engine,
     last: Option<LastHead>,
-    book: RwLock<Book>,
-    view: RwLock<Arc<View>>,
+    folded: RwLock<FoldedState>,
+    view: RwLock<Arc<Snapshot>>,
 }
 
 #[derive(Debug)]
-struct Book {
+struct FoldedState {
     board: Board,
     state: Option<State>,
     head: Option<Head>,
@@ -121,11 +121,11 @@ impl Ledger {
         engine: Engine,
     ) -> Result<Self, Error> {
         let view =
-            View { board: text(&signer.public()), id: None, manifest: None, phase: "empty", size: 0, head: None };
+            Snapshot { board: text(&signer.public()), id: None, manifest: None, phase: "empty", size: 0, head: None };
         let shown = last.as_ref().map(read).transpose()?.flatten();
-        let book = Book { board: Board::default(), state: None, head: None, shown };
-        let (book, view) = (RwLock::new(book), RwLock::new(Arc::new(view)));
-        let ledger = Self { store, signer, policy, engine, last, book, view };
+        let folded = FoldedState { board: Board::default(), state: None, head: None, shown };
+        let (folded, view) = (RwLock::new(folded), RwLock::new(Arc::new(view)));
+        let ledger = Self { store, signer, policy, engine, last, folded, view };
         ledger.catch_up().await?;
         ledger.check_shown()?;
         Ok(ledger)
@@ -133,11 +133,11 @@ impl Ledger {
 
     /// Checks that all is there that the board has signed.
     fn check_shown(&self) -> Result<(), Error> {
-        let book = self.read();
-        let (Some(shown), Some(last)) = (&book.shown, &self.last) else { return Ok(()) };
+        let folded = self.read();
+        let (Some(shown), Some(last)) = (&folded.shown, &self.last) else { return Ok(()) };
         signed(last, shown, &self.signer)?;
         let (store, head) = (self.store.location().clone(), last.path().to_owned());
-        Err(Error::Stale { store, size: book.board.size(), head, shown: shown.size })
+        Err(Error::Stale { store, size: folded.board.size(), head, shown: shown.size })
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -150,7 +150,7 @@ impl Ledger {
     }
 
     /// What is known without asking the store.
-    pub(crate) fn view(&self) -> Arc<View> {
+    pub(crate) fn view(&self) -> Arc<Snapshot> {
         self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -159,12 +159,12 @@ impl Ledger {
         self.read().state.as_ref().map(ask)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Book> {
-        self.book.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, FoldedState> {
+        self.folded.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Book> {
-        self.book.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, FoldedState> {
+        self.folded.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Folds what others appended.
@@ -186,19 +186,19 @@ impl Ledger {
 
     /// Folds lines of the store, but for those that were meanwhile.
     fn follow(&self, first: u64, lines: Vec<String>) -> Result<(), Error> {
-        let mut book = self.write();
+        let mut folded = self.write();
         for (index, line) in (first..).zip(lines) {
-            if index == book.board.size() {
-                self.fold(&mut book, &line)
+            if index == folded.board.size() {
+                self.fold(&mut folded, &line)
                     .map_err(|error| Error::Line(self.store.location().clone(), index, Box::new(error)))?;
-                if index == 0 && !self.owns(&book) {
+                if index == 0 && !self.owns(&folded) {
                     return Err(Error::BoardKey(self.store.location().clone()));
                 }
-                let size = book.board.size();
-                let shown = book.shown.take_if(|shown| shown.size == size);
+                let size = folded.board.size();
+                let shown = folded.shown.take_if(|shown| shown.size == size);
                 if let (Some(shown), Some(last)) = (shown, &self.last) {
                     signed(last, &shown, &self.signer)?;
-                    if shown.root != book.board.root() {
+                    if shown.root != folded.board.root() {
                         return Err(Error::Forked(self.store.location().clone(), last.path().to_owned()));
                     }
                 }
@@ -207,33 +207,33 @@ impl Ledger {
         Ok(())
     }
 
-    fn fold(&self, book: &mut Book, line: &str) -> Result<(), ErrorKind> {
-        let mut board = book.board.clone();
+    fn fold(&self, folded: &mut FoldedState, line: &str) -> Result<(), ErrorKind> {
+        let mut board = folded.board.clone();
         let entry = board.follow(line)?;
-        match &mut book.state {
-            None => book.state = Some(State::begin(&entry.notice, self.policy, self.engine)?),
+        match &mut folded.state {
+            None => folded.state = Some(State::begin(&entry.notice, self.policy, self.engine)?),
             Some(state) => _ = state.admit(&entry.notice)?,
         }
-        book.board = board;
+        folded.board = board;
         Ok(())
     }
 
-    fn owns(&self, book: &Book) -> bool {
-        book.state.as_ref().is_some_and(|state| state.election().manifest().board == self.signer.public())
+    fn owns(&self, folded: &FoldedState) -> bool {
+        folded.state.as_ref().is_some_and(|state| state.election().manifest().board == self.signer.public())
     }
 
     /// Shows everybody how far the board has come.
     fn publish(&self, head: Option<Head>) {
         self.keep(head.as_ref());
-        let mut book = self.write();
-        if let Some(head) = head.filter(|head| book.head.as_ref().is_none_or(|known| known.size < head.size)) {
-            book.head = Some(head);
+        let mut folded = self.write();
+        if let Some(head) = head.filter(|head| folded.head.as_ref().is_none_or(|known| known.size < head.size)) {
+            folded.head = Some(head);
         }
         let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
-        let mut next = View::clone(&view);
-        next.size = book.board.size();
-        next.head = book.head.as_ref().and_then(|head| RawValue::from_string(head.to_line()).ok());
-        if let Some(state) = &book.state {
+        let mut next = Snapshot::clone(&view);
+        next.size = folded.board.size();
+        next.head = folded.head.as_ref().and_then(|head| RawValue::from_string(head.to_line()).ok());
+        if let Some(state) = &folded.state {
             next.phase = state.phase().name();
             next.id = Some(state.election().id());
             if next.manifest.is_none() {
@@ -385,15 +385,15 @@ impl Ledger {
         let Body::Ballot(ballot) = hearith_election::Entry::from_line(line).ok()?.notice.into_body() else {
             return None;
         };
-        let weight = self.with_state(|state| state.voter(&ballot.voter).map(Standing::weight))??;
+        let weight = self.with_state(|state| state.voter(&ballot.voter).map(VoterState::weight))??;
         Some((ballot, weight))
     }
 
     /// Signs a head if the newest does not cover the board, which was restored then.
     pub(crate) async fn sign_head(&self) -> Result<(), Error> {
         let covered = {
-            let book = self.read();
-            book.board.size() == 0 || book.head.as_ref().is_some_and(|head| head.size == book.board.size())
+            let folded = self.read();
+            folded.board.size() == 0 || folded.head.as_ref().is_some_and(|head| head.size == folded.board.size())
         };
         if !covered {
             self.enter(&[]).await?;

@@ -18,14 +18,14 @@ use crate::store::{Error, Store};
 /// Entries of a file.
 pub(crate) const LINES: u64 = hearith_election::FILE_ENTRIES;
 /// How old the newest file may be.
-const FRESH: Duration = Duration::from_secs(1);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The files, over a store.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct RecordCache {
     store: Store,
     most_bytes: usize,
-    kept: Mutex<HashMap<u64, Kept>>,
+    cached: Mutex<HashMap<u64, CachedFile>>,
     heads: tokio::sync::Mutex<Heads>,
     /// Entries that a head covers which somebody was shown.
     promised: AtomicU64,
@@ -40,7 +40,7 @@ struct Heads {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedFile {
     file: Arc<tokio::sync::Mutex<File>>,
     used: Instant,
     bytes: usize,
@@ -56,17 +56,17 @@ pub(crate) struct File {
     made: Option<Instant>,
 }
 
-impl Files {
+impl RecordCache {
     /// The files of a store, of which at most so many bytes are kept, and the one asked for last.
     pub(crate) fn new(store: Store, most_bytes: usize) -> Self {
         let (heads, promised) = (tokio::sync::Mutex::default(), AtomicU64::default());
-        Self { store, most_bytes, kept: Mutex::default(), heads, promised }
+        Self { store, most_bytes, cached: Mutex::default(), heads, promised }
     }
 
     /// The file of heads: as it is now, or a second ago.
     pub(crate) async fn heads(&self, now: bool) -> Result<Bytes, Error> {
         let mut heads = self.heads.lock().await;
-        if now || heads.made.is_none_or(|made| made.elapsed() >= FRESH) {
+        if now || heads.made.is_none_or(|made| made.elapsed() >= REFRESH_INTERVAL) {
             let lines = self.store.heads(heads.size).await?;
             if let Some(newest) = lines.last().and_then(|line| Head::from_line(line).ok()) {
                 heads.size = newest.size;
@@ -85,10 +85,10 @@ impl Files {
         if !first.is_multiple_of(LINES) || first >= size {
             return Ok(None);
         }
-        let shared = self.kept().entry(first).or_insert_with(Kept::new).file.clone();
+        let shared = self.cached().entry(first).or_insert_with(CachedFile::new).file.clone();
         // Whoever comes meanwhile waits, and finds what was fetched.
         let mut file = shared.lock().await;
-        let fresh = file.made.is_some_and(|made| made.elapsed() < FRESH);
+        let fresh = file.made.is_some_and(|made| made.elapsed() < REFRESH_INTERVAL);
         let known = |size: u64| LINES.min(size.saturating_sub(first));
         if file.lines < known(promised) || (file.lines < known(size) && !fresh) {
             *file = self.longer(first, &file).await?;
@@ -105,20 +105,20 @@ impl Files {
         Ok(File { lines: file.lines + lines.len() as u64, text, made: Some(Instant::now()) })
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<u64, Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, HashMap<u64, CachedFile>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that a file was used, and lets those go that were not for longest.
     fn keep(&self, first: u64, bytes: usize) {
-        let mut kept = self.kept();
-        if let Some(file) = kept.get_mut(&first) {
+        let mut cached = self.cached();
+        if let Some(file) = cached.get_mut(&first) {
             (file.used, file.bytes) = (Instant::now(), bytes);
         }
-        while kept.values().map(|file| file.bytes).sum::<usize>() > self.most_bytes && kept.len() > 1 {
-            let oldest = kept.iter().filter(|(at, _)| **at != first).min_by_key(|(_, file)| file.used);
+        while cached.values().map(|file| file.bytes).sum::<usize>() > self.most_bytes && cached.len() > 1 {
+            let oldest = cached.iter().filter(|(at, _)| **at != first).min_by_key(|(_, file)| file.used);
             let Some((&oldest, _)) = oldest else { return };
-            kept.remove(&oldest);
+            cached.remove(&oldest);
         }
     }
 }
@@ -135,7 +135,7 @@ fn longer(text: &Bytes, lines: &[String]) -> Bytes {
     longer.into()
 }
 
-impl Kept {
+impl CachedFile {
     fn new() -> Self {
         Self { file: Arc::default(), used: Instant::now(), bytes: 0 }
     }

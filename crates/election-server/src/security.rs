@@ -31,8 +31,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Adds the headers, and refuses what other sites' pages send.
-pub(crate) async fn guard(policy: HeaderValue, tls: bool, request: Request, next: Next) -> Response {
-    let mut response = match is_foreign(&request) {
+pub(crate) async fn security_headers(policy: HeaderValue, tls: bool, request: Request, next: Next) -> Response {
+    let mut response = match is_cross_origin(&request) {
         true => Refusal::new(Reason::CrossSite, "a page of another site sent this").into_response(),
         false => next.run(request).await,
     };
@@ -48,7 +48,7 @@ pub(crate) async fn guard(policy: HeaderValue, tls: bool, request: Request, next
 }
 
 /// Whether a browser says that another site's page sends something.
-fn is_foreign(request: &Request) -> bool {
+fn is_cross_origin(request: &Request) -> bool {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let site = request.headers().get("sec-fetch-site").map(HeaderValue::as_bytes);
     let own = |site: &[u8]| site == b"same-origin" || site == b"none";

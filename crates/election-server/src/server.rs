@@ -1,4 +1,4 @@
-//! The server: a store, a desk before it, and HTTP in front, from start to end.
+//! The server: a store, the queue of entries before it, and HTTP in front, from start to end.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use axum::Router;
 use axum::http::HeaderValue;
 use hearith_election::{Bytes, Signer};
 use hearith_paillier::{Engine, KeyPolicy};
-use hearith_serving::places::Places;
-use hearith_serving::rate::Rates;
+use hearith_serving::permits::Permits;
+use hearith_serving::rate::RateLimiter;
 use hearith_serving::{gate, page};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -19,14 +19,14 @@ use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
 use crate::clients::Proxies;
-use crate::desk::{Desk, Stages};
-use crate::http::{self, Shop};
+use crate::http::{self, AppState};
+use crate::intake::{Intake, Pipeline};
 use crate::last_head::LastHead;
 use crate::ledger::{self, Ledger};
 use crate::limits::Limits;
 use crate::listener;
 use crate::metrics::Metrics;
-use crate::record::Files;
+use crate::record::RecordCache;
 use crate::security;
 use crate::store::{self, Location, Store};
 use crate::tls::{self, Current, Tls};
@@ -262,8 +262,8 @@ struct Shared {
     engine: Engine,
     limits: Limits,
     metrics: Arc<Metrics>,
-    rates: Option<Arc<Rates<IpAddr>>>,
-    requests: Arc<Places<IpAddr>>,
+    rates: Option<Arc<RateLimiter<IpAddr>>>,
+    requests: Arc<Permits<IpAddr>>,
     proxies: Proxies,
     pages: Option<PathBuf>,
     header: HeaderValue,
@@ -274,7 +274,7 @@ struct Shared {
 struct Opened {
     router: Router,
     size: u64,
-    stages: Stages,
+    pipeline: Pipeline,
     store: Store,
     audit: Arc<Audit>,
 }
@@ -291,28 +291,29 @@ impl Shared {
         let ledger = Ledger::open(store.clone(), election.board, last, self.policy, self.engine).await?;
         let (ledger, limits, metrics) = (Arc::new(ledger), self.limits, self.metrics.clone());
         let size = ledger.view().size;
-        let (desk, stages) = Desk::open(ledger.clone(), election.organiser, limits, metrics.clone(), audit.clone());
-        let files = Files::new(store.clone(), limits.record_bytes);
+        let (intake, pipeline) =
+            Intake::open(ledger.clone(), election.organiser, limits, metrics.clone(), audit.clone());
+        let files = RecordCache::new(store.clone(), limits.record_bytes);
         let (rates, requests, proxies) = (self.rates.clone(), self.requests.clone(), self.proxies.clone());
-        let shop = Arc::new(Shop { ledger, desk, files, metrics, limits, rates, requests, proxies });
-        let router = http::router(shop, self.pages.clone(), self.header.clone(), self.tls);
+        let app = Arc::new(AppState { ledger, intake, files, metrics, limits, rates, requests, proxies });
+        let router = http::router(app, self.pages.clone(), self.header.clone(), self.tls);
         audit.note([("started", [("index", size.into())])]);
-        Ok(Opened { router, size, stages, store, audit })
+        Ok(Opened { router, size, pipeline, store, audit })
     }
 }
 
 async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     let tls = options.tls.as_ref().map(|tls| Current::new(tls, &[b"http/1.1"])).transpose()?.map(Arc::new);
     let (metrics, limits) = (Arc::new(Metrics::default()), options.limits);
-    let a_second = f64::from(limits.rate);
+    let per_second = f64::from(limits.rate);
     let networks = options.proxies.networks.clone();
     let shared = Shared {
         policy: options.policy,
         engine: options.engine,
         limits,
         metrics: metrics.clone(),
-        rates: (limits.rate > 0).then(|| Arc::new(Rates::new(a_second, a_second * BURST))),
-        requests: Places::new(),
+        rates: (limits.rate > 0).then(|| Arc::new(RateLimiter::new(per_second, per_second * BURST))),
+        requests: Permits::new(),
         proxies: options.proxies,
         pages: options.pages,
         header: policy,
@@ -353,9 +354,9 @@ async fn start(options: Options, policy: HeaderValue) -> Result<Server, Error> {
     let serving = tokio::spawn(async move {
         // With the last connection the desks close, and then their stages end.
         serving.await;
-        for Opened { stages, store, audit, router, .. } in all {
+        for Opened { pipeline, store, audit, router, .. } in all {
             drop(router);
-            stages.end().await;
+            pipeline.end().await;
             store.close().await;
             audit.note::<0>([("stopped", [])]);
         }

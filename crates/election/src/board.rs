@@ -211,11 +211,11 @@ impl Receipt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::{Body, Of};
+    use crate::body::{Body, ElectionRef};
 
     fn board(lines: usize) -> (Board, Vec<String>) {
         let (mut board, signer) = (Board::default(), Signer::generate().unwrap());
-        let open = || Notice::signed(Body::Open(Of { election: NO_LINE }), &signer);
+        let open = || Notice::signed(Body::Open(ElectionRef { election: NO_LINE }), &signer);
         let lines = (0..lines).map(|_| board.append(open())).collect();
         (board, lines)
     }
@@ -268,7 +268,7 @@ mod tests {
         let (author, key) = (Signer::generate().unwrap(), Signer::generate().unwrap());
         let public = PublicKey::new("the board's", &key.public()).unwrap();
         let mut board = Board::default();
-        let of = |body: fn(Of) -> Body| Notice::signed(body(Of { election: NO_LINE }), &author);
+        let of = |body: fn(ElectionRef) -> Body| Notice::signed(body(ElectionRef { election: NO_LINE }), &author);
         let (sent, other) = (of(Body::Open), of(Body::Close));
         let lines = [&sent, &other].map(|notice| board.append(notice.clone()));
         let receipts = [0, 1].map(|index| Receipt::new(NO_LINE, index, &lines[index as usize], &key));

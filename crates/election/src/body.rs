@@ -252,7 +252,7 @@ pub struct NewKey {
 /// Nothing but which election it is of: `open` and `close`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Of {
+pub struct ElectionRef {
     /// The election.
     pub election: Hash,
 }
@@ -305,27 +305,27 @@ pub struct Challenge {
     /// The election.
     pub election: Hash,
     /// For each contest and mark what it was made with.
-    pub openings: Vec<Vec<Opened>>,
+    pub openings: Vec<Vec<RevealedMark>>,
 }
 
 /// What a mark was made with: a secret until it is shown. Wiped when dropped; `Debug` does not show
 /// it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Opened {
+pub struct RevealedMark {
     /// The short opening `a`.
     pub exponent: Bytes,
     /// Which of the numbers that the mark may hold it holds, from 0.
     pub value: usize,
 }
 
-impl fmt::Debug for Opened {
+impl fmt::Debug for RevealedMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Opened")
+        f.write_str("RevealedMark")
     }
 }
 
-impl Drop for Opened {
+impl Drop for RevealedMark {
     fn drop(&mut self) {
         self.exponent.0.zeroize();
         self.value.zeroize();
@@ -364,7 +364,7 @@ pub struct Share {
 #[serde(deny_unknown_fields)]
 pub struct Opening {
     /// For each contest and mark.
-    pub contests: Vec<Vec<Decrypted>>,
+    pub contests: Vec<Vec<DecryptedMark>>,
     /// The election.
     pub election: Hash,
 }
@@ -372,7 +372,7 @@ pub struct Opening {
 /// A mark of the tally, decrypted so that everybody can check it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Decrypted {
+pub struct DecryptedMark {
     /// The opening `r`.
     pub opening: Bytes,
     /// The number.
@@ -397,10 +397,10 @@ pub enum Body {
     Election(Box<Manifest>),
     Voters(Voters),
     Replace(Replace),
-    Open(Of),
+    Open(ElectionRef),
     Ballot(Ballot),
     Challenge(Challenge),
-    Close(Of),
+    Close(ElectionRef),
     Tally(Tally),
     Share(Share),
     Opening(Opening),

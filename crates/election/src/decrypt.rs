@@ -1,6 +1,6 @@
 //! The tally decrypted: by trustees' shares or by the one who holds the key, and what it comes to.
 
-use crate::body::{Decrypted, Opening, Outcome, Share, Tally};
+use crate::body::{DecryptedMark, Opening, Outcome, Share, Tally};
 use crate::canonical::Bytes;
 use crate::election::Election;
 use crate::error::{ErrorKind, Place};
@@ -72,7 +72,7 @@ impl Election {
         let numbers = key.ciphertexts_from_be(&self.numbers(tally)?.to_be_bytes())?;
         let (plaintexts, openings) = private.open(&numbers)?;
         let (plaintexts, openings, width) = (plaintexts.to_be_bytes(), openings.to_be_bytes(), key.plaintext_bytes());
-        let one = |mark: usize| Decrypted {
+        let one = |mark: usize| DecryptedMark {
             opening: Bytes(openings[mark * width..][..width].to_vec()),
             plaintext: Bytes(plaintexts[mark * width..][..width].to_vec()),
         };
@@ -89,7 +89,7 @@ impl Election {
     /// first mark at fault, or [`NoResult`](ErrorKind::NoResult).
     pub fn check_opening(&self, tally: &Tally, opening: &Opening) -> Result<Outcome, ErrorKind> {
         let key = self.key();
-        let bytes = |of: fn(&Decrypted) -> &Bytes| -> Vec<u8> {
+        let bytes = |of: fn(&DecryptedMark) -> &Bytes| -> Vec<u8> {
             opening.contests.iter().flatten().flat_map(|one| of(one).0.iter().copied()).collect()
         };
         let outside = |error: hearith_paillier::Error| match error.row() {

@@ -169,11 +169,11 @@ pub fn line_hash(line: &str) -> Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Of;
+    use crate::body::ElectionRef;
 
     fn open() -> (Notice, Signer) {
         let signer = Signer::generate().unwrap();
-        (Notice::signed(Body::Open(Of { election: Hash::of(&[b"one"]) }), &signer), signer)
+        (Notice::signed(Body::Open(ElectionRef { election: Hash::of(&[b"one"]) }), &signer), signer)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! and whether it fits what came before. Proofs, which are verified in batches, are the business of
 //! [`verify_ballots`](crate::verify_ballots) and its siblings.
 
-use crate::body::{Body, Kind, Manifest, Of, Opening, Outcome, Replace, Share, Tally, Voters};
+use crate::body::{Body, ElectionRef, Kind, Manifest, Opening, Outcome, Replace, Share, Tally, Voters};
 use crate::canonical::Hash;
 use crate::decryption::Decryption;
 use crate::election::Election;
@@ -70,13 +70,13 @@ impl fmt::Display for Phase {
 
 /// A voter, as far as an election has gone.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct VoterState {
     key: signature::PublicKey,
     weight: u64,
     counted: Option<u64>,
 }
 
-impl Standing {
+impl VoterState {
     /// The key that the voter signs with.
     pub fn key(&self) -> &signature::PublicKey {
         &self.key
@@ -98,7 +98,7 @@ pub struct State {
     election: Election,
     size: u64,
     phase: Phase,
-    voters: HashMap<String, Standing>,
+    voters: HashMap<String, VoterState>,
     all_weights: u64,
     outliner: Outliner,
     /// The ciphertexts on the board, by their keyed hashes.
@@ -188,12 +188,12 @@ impl State {
     }
 
     /// A voter.
-    pub fn voter(&self, id: &str) -> Option<&Standing> {
+    pub fn voter(&self, id: &str) -> Option<&VoterState> {
         self.voters.get(id)
     }
 
     /// All voters, in no order.
-    pub fn voters(&self) -> impl Iterator<Item = (&str, &Standing)> {
+    pub fn voters(&self) -> impl Iterator<Item = (&str, &VoterState)> {
         self.voters.iter().map(|(id, standing)| (id.as_str(), standing))
     }
 
@@ -297,7 +297,7 @@ impl State {
 
     /// What the board itself has to say at a time, since the election has dates: `open` or `close`.
     pub fn due(&self, time: &str) -> Option<Body> {
-        let (manifest, of) = (self.election.manifest(), Of { election: self.election.id() });
+        let (manifest, of) = (self.election.manifest(), ElectionRef { election: self.election.id() });
         let reached = |date: &Option<String>| date.as_ref().is_some_and(|date| time >= date.as_str());
         match self.phase {
             Phase::Preparing if reached(&manifest.opens) && !self.voters.is_empty() => Some(Body::Open(of)),
@@ -322,7 +322,7 @@ impl State {
         }
         self.check_rules(notice)?;
         let author = self.author(notice)?;
-        self.fold(notice.body());
+        self.apply(notice.body());
         Ok((Admitted::default(), author))
     }
 
@@ -334,7 +334,7 @@ impl State {
     ) -> Result<(Admitted, signature::PublicKey), ErrorKind> {
         self.check_outline(outline, form)?;
         let author = self.voters.get(&outline.voter).ok_or(ErrorKind::UnknownVoter)?.key;
-        Ok((self.fold_outline(outline), author))
+        Ok((self.apply_outline(outline), author))
     }
 
     /// What makes outlines for this state.
@@ -343,7 +343,7 @@ impl State {
     }
 
     /// Leaves an entry out that must not have been there, but has its place.
-    pub(crate) fn pass_over(&mut self) {
+    pub(crate) fn skip_entry(&mut self) {
         self.size += 1;
     }
 
@@ -525,14 +525,14 @@ impl State {
     }
 
     /// Takes an entry up that was checked.
-    fn fold(&mut self, body: &Body) {
+    fn apply(&mut self, body: &Body) {
         let (entry, late) = (self.size, self.phase == Phase::Open);
         self.size += 1;
         match body {
             Body::Voters(voters) => voters.voters.iter().for_each(|voter| {
                 if let Ok(key) = signature::PublicKey::new("a voter's", &voter.key) {
                     self.all_weights += voter.weight;
-                    self.voters.insert(voter.id.clone(), Standing { key, weight: voter.weight, counted: None });
+                    self.voters.insert(voter.id.clone(), VoterState { key, weight: voter.weight, counted: None });
                     if late {
                         self.changes.push(Change { entry, late, replaced: false, voter: voter.id.clone() });
                     }
@@ -562,7 +562,7 @@ impl State {
     }
 
     /// The same of a ballot's outline.
-    fn fold_outline(&mut self, outline: &Outline) -> Admitted {
+    fn apply_outline(&mut self, outline: &Outline) -> Admitted {
         let entry = self.size;
         self.size += 1;
         self.seen.extend(&outline.marks);

@@ -28,14 +28,14 @@ use std::mem;
 const BATCH_LINES: usize = 250;
 /// Lines that a core takes at most before others may take from what is left, so that none waits
 /// long for another.
-const TAKEN: usize = 4;
+const LINES_PER_TASK: usize = 4;
 /// Bytes of lines that are read together.
 const BATCH_BYTES: usize = 64 << 20;
 /// Bytes of ballots whose proofs are verified together: enough that a proof costs little more than
 /// it does at best.
 const WAITING_BYTES: usize = 108 << 20;
 /// Faults of a check that are told; of the others only the number.
-const TOLD: usize = 20;
+const MAX_REPORTED_FAULTS: usize = 20;
 
 /// What is checked, in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,7 +175,7 @@ pub fn verify(
         let ready = verifier.take_waiting();
         // While ballots are verified, those of the next batch are read, hashed, and held against
         // the rules.
-        let (goes_on, verified) = rayon::join(|| verifier.gather(&mut reader), || ready.map(Ready::verify));
+        let (goes_on, verified) = rayon::join(|| verifier.gather(&mut reader), || ready.map(BallotBatch::verify));
         verifier.note_verified(verified);
         if !goes_on? {
             break;
@@ -193,11 +193,11 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The next lines, read and hashed, and why there are no more if one cannot be read.
-    fn next(&mut self) -> (Vec<Read>, Option<Error>) {
+    fn next(&mut self) -> (Vec<HashedLine>, Option<Error>) {
         let (batch, error) = next_batch(&mut self.lines);
         self.bytes += batch.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
         (self.progress)(self.bytes);
-        (batch.into_par_iter().with_max_len(TAKEN).map(|line| Read::new(&line)).collect(), error)
+        (batch.into_par_iter().with_max_len(LINES_PER_TASK).map(|line| HashedLine::new(&line)).collect(), error)
     }
 }
 
@@ -218,21 +218,21 @@ fn next_batch(lines: &mut Lines<'_>) -> (Vec<String>, Option<Error>) {
 }
 
 /// A line read and hashed.
-pub(crate) struct Read {
-    pub(crate) item: Result<Item, ErrorKind>,
+pub(crate) struct HashedLine {
+    pub(crate) item: Result<ParsedEntry, ErrorKind>,
     pub(crate) line: Hash,
     pub(crate) leaf: Hash,
 }
 
-impl Read {
+impl HashedLine {
     pub(crate) fn new(line: &str) -> Self {
-        let item = Entry::from_line(line).map(Item::Whole);
-        Read { item, line: line_hash(line), leaf: leaf_hash(line) }
+        let item = Entry::from_line(line).map(ParsedEntry::Whole);
+        HashedLine { item, line: line_hash(line), leaf: leaf_hash(line) }
     }
 }
 
 /// An entry as the rules look at it.
-pub(crate) enum Item {
+pub(crate) enum ParsedEntry {
     Whole(Entry),
     /// A ballot that is on another machine, with its place, and whether its form is right.
     Outline {
@@ -243,47 +243,47 @@ pub(crate) enum Item {
     },
 }
 
-impl Item {
+impl ParsedEntry {
     fn place(&self) -> (u64, &Hash) {
         match self {
-            Item::Whole(entry) => (entry.index, &entry.previous),
-            Item::Outline { index, previous, .. } => (*index, previous),
+            ParsedEntry::Whole(entry) => (entry.index, &entry.previous),
+            ParsedEntry::Outline { index, previous, .. } => (*index, previous),
         }
     }
 
     fn kind(&self) -> Kind {
         match self {
-            Item::Whole(entry) => entry.notice.kind(),
-            Item::Outline { outline, .. } => outline.kind,
+            ParsedEntry::Whole(entry) => entry.notice.kind(),
+            ParsedEntry::Outline { outline, .. } => outline.kind,
         }
     }
 }
 
 /// An entry that the rules admit.
-struct Taken {
+struct AcceptedEntry {
     entry: Entry,
     admitted: Admitted,
     author: signature::PublicKey,
 }
 
 /// A ballot that waits for its proofs to be verified. One of no weight is not counted.
-pub(crate) struct Waiting {
+pub(crate) struct QueuedBallot {
     pub(crate) entry: u64,
     pub(crate) weight: u64,
     pub(crate) ballot: Ballot,
 }
 
 /// A ballot, cast or challenged, whose signature and proofs another machine checks.
-pub(crate) struct Errand {
+pub(crate) struct RemoteBallot {
     pub(crate) entry: u64,
     pub(crate) author: signature::PublicKey,
     pub(crate) weight: u64,
 }
 
 /// Ballots that are verified together.
-pub(crate) struct Ready {
+pub(crate) struct BallotBatch {
     pub(crate) election: Election,
-    pub(crate) ballots: Vec<Waiting>,
+    pub(crate) ballots: Vec<QueuedBallot>,
 }
 
 /// What came of them: a verdict for each, with its entry, and their product.
@@ -292,7 +292,7 @@ pub(crate) struct Verified {
     pub(crate) product: Result<Products, ErrorKind>,
 }
 
-impl Ready {
+impl BallotBatch {
     pub(crate) fn verify(self) -> Verified {
         let ballots: Vec<&Ballot> = self.ballots.iter().map(|one| &one.ballot).collect();
         let verdicts = verify_ballots(&self.election, &ballots);
@@ -317,10 +317,10 @@ pub(crate) struct Verifier {
     pub(crate) state: Option<State>,
     products: Option<Products>,
     /// Ballots whose proofs are not verified yet, and the bytes of their bodies.
-    waiting: Vec<Waiting>,
+    waiting: Vec<QueuedBallot>,
     waiting_bytes: usize,
     /// Ballots that are on other machines.
-    pub(crate) errands: Vec<Errand>,
+    pub(crate) remote_ballots: Vec<RemoteBallot>,
     kinds: BTreeMap<Kind, u64>,
     checks: BTreeMap<Step, Check>,
     pub(crate) heads: Vec<Head>,
@@ -355,7 +355,7 @@ impl Verifier {
             products: None,
             waiting: Vec::new(),
             waiting_bytes: 0,
-            errands: Vec::new(),
+            remote_ballots: Vec::new(),
             kinds: BTreeMap::new(),
             checks: Step::ALL.into_iter().map(|step| (step, Check::default())).collect(),
             heads: Vec::new(),
@@ -390,7 +390,7 @@ impl Verifier {
     pub(crate) fn fault(&mut self, step: Step, error: Error) {
         let check = self.check(step);
         check.wrong += 1;
-        if check.faults.len() < TOLD {
+        if check.faults.len() < MAX_REPORTED_FAULTS {
             check.faults.push(error);
         }
     }
@@ -436,10 +436,10 @@ impl Verifier {
     }
 
     /// Takes lines in; whether those after them can be.
-    pub(crate) fn take(&mut self, read: Vec<Read>) -> bool {
+    pub(crate) fn take(&mut self, read: Vec<HashedLine>) -> bool {
         let mut taken = Vec::with_capacity(read.len());
         let mut goes_on = true;
-        for Read { item, line, leaf } in read {
+        for HashedLine { item, line, leaf } in read {
             let index = self.board.size();
             let followed = item.and_then(|item| {
                 let (index, previous) = item.place();
@@ -451,8 +451,8 @@ impl Verifier {
                     *self.kinds.entry(item.kind()).or_default() += 1;
                     self.note_line(index, leaf);
                     goes_on = match item {
-                        Item::Whole(entry) => self.admit(entry, &mut taken),
-                        Item::Outline { outline, form, .. } => self.admit_outline(index, &outline, form),
+                        ParsedEntry::Whole(entry) => self.admit(entry, &mut taken),
+                        ParsedEntry::Outline { outline, form, .. } => self.admit_outline(index, &outline, form),
                     };
                 }
                 Err(error) => {
@@ -488,7 +488,7 @@ impl Verifier {
     }
 
     /// Applies the rules to an entry; whether the record can be followed further.
-    fn admit(&mut self, entry: Entry, taken: &mut Vec<Taken>) -> bool {
+    fn admit(&mut self, entry: Entry, taken: &mut Vec<AcceptedEntry>) -> bool {
         let index = entry.index;
         let Some(state) = &mut self.state else {
             self.checked(Step::Election, 1);
@@ -518,10 +518,10 @@ impl Verifier {
                     _ => {}
                 }
                 self.replaced.extend(admitted.replaced.map(|entry| (entry, weight)));
-                taken.push(Taken { entry, admitted, author });
+                taken.push(AcceptedEntry { entry, admitted, author });
             }
             Err(error) => {
-                state.pass_over();
+                state.skip_entry();
                 self.fault(Step::Rules, error.at_entry(index));
             }
         }
@@ -536,11 +536,11 @@ impl Verifier {
         match state.admit_outline(outline, form) {
             Ok((Admitted { weight, replaced }, author)) => {
                 self.last_ballot = Some(entry);
-                self.errands.push(Errand { entry, author, weight });
+                self.remote_ballots.push(RemoteBallot { entry, author, weight });
                 self.replaced.extend(replaced.map(|entry| (entry, weight)));
             }
             Err(error) => {
-                state.pass_over();
+                state.skip_entry();
                 self.fault(Step::Rules, error.at_entry(entry));
             }
         }
@@ -548,10 +548,10 @@ impl Verifier {
         true
     }
 
-    fn check_signatures(&mut self, taken: &[Taken]) {
+    fn check_signatures(&mut self, taken: &[AcceptedEntry]) {
         let wrong: Vec<Error> = taken
             .par_iter()
-            .with_max_len(TAKEN)
+            .with_max_len(LINES_PER_TASK)
             .filter_map(|one| {
                 let found = one.entry.notice.check_signature(&one.author);
                 found.err().map(|error| error.at_entry(one.entry.index))
@@ -562,21 +562,21 @@ impl Verifier {
     }
 
     /// Keeps ballots until there are enough of them.
-    fn keep_ballots(&mut self, taken: Vec<Taken>) {
-        for Taken { entry, admitted, .. } in taken {
+    fn keep_ballots(&mut self, taken: Vec<AcceptedEntry>) {
+        for AcceptedEntry { entry, admitted, .. } in taken {
             let (index, bytes) = (entry.index, entry.notice.text().len());
             if let Body::Ballot(ballot) = entry.notice.into_body() {
-                self.waiting.push(Waiting { entry: index, weight: admitted.weight, ballot });
+                self.waiting.push(QueuedBallot { entry: index, weight: admitted.weight, ballot });
                 self.waiting_bytes += bytes;
             }
         }
     }
 
     /// The ballots that wait, if there are any.
-    fn take_waiting(&mut self) -> Option<Ready> {
+    fn take_waiting(&mut self) -> Option<BallotBatch> {
         let election = self.state.as_ref().filter(|_| !self.waiting.is_empty())?.election().clone();
         self.waiting_bytes = 0;
-        Some(Ready { election, ballots: mem::take(&mut self.waiting) })
+        Some(BallotBatch { election, ballots: mem::take(&mut self.waiting) })
     }
 
     pub(crate) fn note_verified(&mut self, verified: Option<Verified>) {
@@ -596,7 +596,7 @@ impl Verifier {
         }
     }
 
-    fn check_challenges(&mut self, taken: &[Taken]) {
+    fn check_challenges(&mut self, taken: &[AcceptedEntry]) {
         let Some(state) = &self.state else { return };
         let challenges: Vec<(u64, &Challenge)> = taken
             .iter()
@@ -618,7 +618,7 @@ impl Verifier {
     }
 
     pub(crate) fn finish(mut self, source: Option<&dyn Source>) -> Result<Report, Error> {
-        let last = self.take_waiting().map(Ready::verify);
+        let last = self.take_waiting().map(BallotBatch::verify);
         self.note_verified(last);
         self.finish_heads();
         self.finish_dates();

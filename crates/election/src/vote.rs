@@ -1,6 +1,6 @@
 //! Ballots made: choices encrypted and proved, and what they were made with kept for a challenge.
 
-use crate::body::{Ballot, Challenge, Mark, Opened, Selection};
+use crate::body::{Ballot, Challenge, Mark, RevealedMark, Selection};
 use crate::canonical::{Bytes, to_text};
 use crate::contest::{Contest, Limit, Sums};
 use crate::election::Election;
@@ -43,10 +43,10 @@ impl Prepared {
 }
 
 impl OpenedContest {
-    fn shown(&self) -> Vec<Opened> {
+    fn shown(&self) -> Vec<RevealedMark> {
         let (bytes, width) = (self.openings.to_be_bytes(), self.openings.row_bytes());
         let exponents = bytes.chunks_exact(width).map(|exponent| Bytes(exponent.to_vec()));
-        exponents.zip(self.values.iter()).map(|(exponent, &value)| Opened { exponent, value }).collect()
+        exponents.zip(self.values.iter()).map(|(exponent, &value)| RevealedMark { exponent, value }).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 ///
 /// A library must not decide this for the program that it is part of, so nothing here calls it.
 /// Processes that are started from this one by executing a program begin without it.
-pub fn forbid_core_dumps() -> bool {
+pub fn disable_core_dumps() -> bool {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};

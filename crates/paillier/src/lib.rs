@@ -52,7 +52,7 @@
 //! `p - 1`; it is wiped when dropped and appears neither in `Debug` nor in errors. The pages of a
 //! private key are kept out of swap space where the operating system allows
 //! ([`PrivateKey::is_locked_in_memory`]), and a program can forbid core dumps of itself
-//! ([`forbid_core_dumps`]). Randomness comes from the operating system's generator only.
+//! ([`disable_core_dumps`]). Randomness comes from the operating system's generator only.
 
 mod boxed;
 mod check;
@@ -80,7 +80,7 @@ mod stock;
 pub use check::Checked;
 pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
-pub use hardening::forbid_core_dumps;
+pub use hardening::disable_core_dumps;
 pub use hearith_arith::{Batch, Engine, Process};
 pub use holder::{Compute, ComputeError, Decrypt, DecryptError};
 pub use kept::Kept;

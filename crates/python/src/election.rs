@@ -3,7 +3,7 @@
 use crate::errors::HearithError;
 use crate::keys::{engine, policy};
 use crate::threads;
-use hearith_election::spread;
+use hearith_election::cluster;
 use pyo3::prelude::*;
 
 /// A record that cannot be verified; what is wrong with one that can is in the report.
@@ -13,7 +13,7 @@ fn unreadable(error: hearith_election::Error) -> PyErr {
 
 /// One that reads files of a record.
 #[pyclass(frozen, module = "hearith._native")]
-pub(crate) struct ElectionWorker(spread::Worker);
+pub(crate) struct ElectionWorker(cluster::Worker);
 
 #[pymethods]
 impl ElectionWorker {
@@ -21,7 +21,7 @@ impl ElectionWorker {
     #[pyo3(signature = (setup, *, insecure=false))]
     fn new(py: Python<'_>, setup: &str, insecure: bool) -> PyResult<Self> {
         let engine = engine(None)?;
-        let worker = threads::run(py, || spread::Worker::new(setup, policy(insecure), engine))?;
+        let worker = threads::run(py, || cluster::Worker::new(setup, policy(insecure), engine))?;
         worker.map(Self).map_err(unreadable)
     }
 
@@ -37,22 +37,22 @@ impl ElectionWorker {
 
 /// One that joins what workers find.
 #[pyclass(module = "hearith._native")]
-pub(crate) struct ElectionOverseer(Option<spread::Overseer>);
+pub(crate) struct ElectionCoordinator(Option<cluster::Coordinator>);
 
-impl ElectionOverseer {
-    fn open(&mut self) -> PyResult<&mut spread::Overseer> {
+impl ElectionCoordinator {
+    fn open(&mut self) -> PyResult<&mut cluster::Coordinator> {
         self.0.as_mut().ok_or_else(|| HearithError::new_err("the report was made already"))
     }
 }
 
 #[pymethods]
-impl ElectionOverseer {
+impl ElectionCoordinator {
     #[new]
     #[pyo3(signature = (first, heads, *, insecure=false))]
     fn new(py: Python<'_>, first: &[u8], heads: &[u8], insecure: bool) -> PyResult<Self> {
         let engine = engine(None)?;
-        let overseer = threads::run(py, || spread::Overseer::new(first, heads, policy(insecure), engine))?;
-        overseer.map(|overseer| Self(Some(overseer))).map_err(unreadable)
+        let coordinator = threads::run(py, || cluster::Coordinator::new(first, heads, policy(insecure), engine))?;
+        coordinator.map(|coordinator| Self(Some(coordinator))).map_err(unreadable)
     }
 
     fn setup(&mut self) -> PyResult<Option<String>> {
@@ -60,8 +60,8 @@ impl ElectionOverseer {
     }
 
     fn take(&mut self, py: Python<'_>, outline: &str, last: bool) -> PyResult<bool> {
-        let overseer = self.open()?;
-        threads::run(py, || overseer.take(outline, last))?.map_err(unreadable)
+        let coordinator = self.open()?;
+        threads::run(py, || coordinator.take(outline, last))?.map_err(unreadable)
     }
 
     fn task(&mut self, file: u64) -> PyResult<Option<String>> {
@@ -69,15 +69,15 @@ impl ElectionOverseer {
     }
 
     fn note(&mut self, py: Python<'_>, found: &str) -> PyResult<()> {
-        let overseer = self.open()?;
-        threads::run(py, || overseer.note(found))?.map_err(unreadable)
+        let coordinator = self.open()?;
+        threads::run(py, || coordinator.note(found))?.map_err(unreadable)
     }
 
     /// The report as JSON.
     fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
         self.open()?;
-        let overseer = self.0.take();
-        let report = threads::run(py, || overseer.map(spread::Overseer::finish))?;
+        let coordinator = self.0.take();
+        let report = threads::run(py, || coordinator.map(cluster::Coordinator::finish))?;
         let report = report.transpose().map_err(unreadable)?;
         Ok(report.map(|report| report.to_json().to_string()).unwrap_or_default())
     }

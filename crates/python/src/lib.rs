@@ -58,7 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<signing::VerifyingKey>()?;
     module.add_function(wrap_pyfunction!(signing::verify_table, module)?)?;
     module.add_class::<election::ElectionWorker>()?;
-    module.add_class::<election::ElectionOverseer>()?;
+    module.add_class::<election::ElectionCoordinator>()?;
     module.add_class::<dghv::DghvPublicKey>()?;
     module.add_class::<dghv::DghvPrivateKey>()?;
     module.add_class::<dghv::DghvCiphertexts>()?;

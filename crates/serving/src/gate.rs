@@ -2,7 +2,7 @@
 //! handshake, and counted as clients only after it.
 //!
 //! A handshake is TLS, where there is TLS, and the first bytes of the protocol. A client that
-//! shows no certificate, or says nothing, therefore never takes a place.
+//! shows no certificate, or says nothing, therefore never takes a permit.
 
 use std::future::Future;
 use std::io;
@@ -20,8 +20,8 @@ use crate::log::Talk;
 use crate::metrics::Connections;
 use crate::networks::Networks;
 use crate::pending::{Pending, Ticket};
-use crate::places::{Place, Places};
-use crate::rate::household;
+use crate::permits::{Permit, Permits};
+use crate::rate::client_prefix;
 use crate::socket::{Cut, Foreign, Socket, Stream, Transport};
 use crate::tls::{Current, Fingerprint};
 
@@ -72,29 +72,29 @@ pub struct Peer {
     pub certificate: Option<Arc<CertificateDer<'static>>>,
 }
 
-/// A connection whose handshake is done. Its place is free again when this is dropped.
+/// A connection whose handshake is done. Its permit is returned when this is dropped.
 #[derive(Debug)]
 pub struct Arrival {
     /// The connection.
     pub stream: Stream,
     /// The other end.
     pub peer: Peer,
-    /// Whether it came when there was no place, and is to be told so.
+    /// Whether all permits were taken, which the client is to be told.
     pub surplus: bool,
     /// Ends the connection.
     pub cut: Cut,
-    /// What keeps its place: to be held as long as the connection is open.
-    pub held: Held,
+    /// Its permit: to be held as long as the connection is open.
+    pub held: ConnectionPermit,
 }
 
-/// A connection's place.
+/// A connection's permit.
 #[derive(Debug)]
-pub struct Held {
-    _place: Place<Whose>,
+pub struct ConnectionPermit {
+    _permit: Permit<Whose>,
     counted: Connections,
 }
 
-impl Drop for Held {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.counted.open.dec();
     }
@@ -109,8 +109,8 @@ pub struct Gate {
     /// One for each descriptor that connections may take; none if they are kept back for this gate.
     descriptors: Option<Arc<Semaphore>>,
     pending: Arc<Pending>,
-    places: Arc<Places<Whose>>,
-    surplus: Arc<Places<Whose>>,
+    permits: Arc<Permits<Whose>>,
+    surplus: Arc<Permits<Whose>>,
     counted: Connections,
     talk: Arc<Talk>,
     /// Whose connections are those of many clients.
@@ -156,8 +156,8 @@ impl Gate {
         talk: Arc<Talk>,
     ) -> Arc<Self> {
         let pending = Pending::new(limits.handshakes);
-        let (places, surplus) = (Places::new(), Places::new());
-        Arc::new(Self { limits, opening, tls, descriptors, pending, places, surplus, counted, talk, proxies })
+        let (permits, surplus) = (Permits::new(), Permits::new());
+        Arc::new(Self { limits, opening, tls, descriptors, pending, permits, surplus, counted, talk, proxies })
     }
 
     /// Lets connections in and serves them, until the server stops; then waits for those that are
@@ -195,7 +195,7 @@ impl Gate {
             };
             let cut = Cut::default();
             let each = self.most(address, self.limits.handshakes_each, self.limits.handshakes);
-            let ticket = self.pending.enter(household(address), each, cut.clone());
+            let ticket = self.pending.enter(client_prefix(address), each, cut.clone());
             let socket = Socket::new(stream, cut.clone(), descriptor);
             let (gate, serve, alive) = (self.clone(), serve.clone(), alive.clone());
             tokio::spawn(async move {
@@ -219,7 +219,7 @@ impl Gate {
         if self.proxies.contains(address) { all } else { each }
     }
 
-    /// A connection after its handshake, if that succeeds and there is a place.
+    /// A connection after its handshake, if that succeeds and there is a permit.
     async fn admit(&self, socket: Socket, address: IpAddr, cut: Cut, ticket: Ticket) -> Option<Arrival> {
         self.counted.pending.inc();
         let handshake = tokio::time::timeout(self.limits.handshake, self.shake(socket)).await;
@@ -230,19 +230,19 @@ impl Gate {
             Err(_) if cut.is_off() => return self.note(address, Failed::Displaced),
             Err(failed) => return self.note(address, failed),
         };
-        let whose = certificate
-            .as_deref()
-            .map_or(Whose::Address(household(address)), |certificate| Whose::Certificate(Fingerprint::of(certificate)));
+        let whose = certificate.as_deref().map_or(Whose::Address(client_prefix(address)), |certificate| {
+            Whose::Certificate(Fingerprint::of(certificate))
+        });
         let Limits { clients, clients_each, surplus, .. } = self.limits;
         let each = self.most(address, clients_each, clients);
-        let place = self.places.take(whose, clients, each).map(|place| (place, false));
-        let place = place.or_else(|| Some((self.surplus.take(whose, surplus, surplus)?, true)));
-        let Some((place, surplus)) = place else {
+        let permit = self.permits.acquire(whose, clients, each).map(|permit| (permit, false));
+        let permit = permit.or_else(|| Some((self.surplus.acquire(whose, surplus, surplus)?, true)));
+        let Some((permit, surplus)) = permit else {
             self.counted.turn_away();
             return None;
         };
         self.counted.open.inc();
-        let held = Held { _place: place, counted: self.counted.clone() };
+        let held = ConnectionPermit { _permit: permit, counted: self.counted.clone() };
         Some(Arrival { stream, peer: Peer { address, certificate }, surplus, cut, held })
     }
 
@@ -327,7 +327,7 @@ mod tests {
         serving: tokio::task::JoinHandle<()>,
     }
 
-    /// A server that says `1` to whoever has a place and `0` to whoever is surplus, and then waits.
+    /// A server that says `1` to clients with a permit and `0` to surplus ones, and then waits.
     async fn start(limits: Limits, descriptors: usize) -> Server {
         start_behind(Networks::default(), limits, descriptors).await
     }

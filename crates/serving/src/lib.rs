@@ -5,7 +5,7 @@
 //! - [`certificate`] reads whom a certificate names and when it ends.
 //! - [`tls`] reads certificates and replaces them while the server runs.
 //! - [`log`] writes log lines without ever blocking the thread that logs.
-//! - [`networks`] and [`places`] know whose connections and requests are counted, and how many.
+//! - [`networks`] and [`permits`] know whose connections and requests are counted, and how many.
 //! - [`rate`] limits how often a client may do something.
 //! - [`page`] answers operators: metrics, liveness, readiness.
 //! - [`memory`] returns freed memory to the operating system.
@@ -20,7 +20,7 @@ pub mod metrics;
 pub mod networks;
 pub mod page;
 mod pending;
-pub mod places;
+pub mod permits;
 pub mod rate;
 pub mod socket;
 pub mod tls;

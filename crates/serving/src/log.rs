@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::rate::{Rates, household};
+use crate::rate::{RateLimiter, client_prefix};
 
 /// Lines that wait to be written; further ones are dropped.
 const QUEUE: usize = 4096;
@@ -115,13 +115,13 @@ impl Write for Log {
 /// lines about others.
 #[derive(Debug)]
 pub struct Talk {
-    each: Rates<IpAddr>,
-    all: Rates<()>,
+    each: RateLimiter<IpAddr>,
+    all: RateLimiter<()>,
 }
 
 impl Default for Talk {
     fn default() -> Self {
-        Self { each: Rates::new(A_SECOND, BURST), all: Rates::new(A_SECOND_OF_ALL, BURST_OF_ALL) }
+        Self { each: RateLimiter::new(A_SECOND, BURST), all: RateLimiter::new(A_SECOND_OF_ALL, BURST_OF_ALL) }
     }
 }
 
@@ -129,7 +129,7 @@ impl Talk {
     /// Whether a line about the client at this address may be logged; counts the line if not.
     pub fn may(&self, address: IpAddr) -> bool {
         let now = Instant::now();
-        let may = self.each.take(household(address), now).is_ok() && self.all.take((), now).is_ok();
+        let may = self.each.take(client_prefix(address), now).is_ok() && self.all.take((), now).is_ok();
         if !may {
             LIMITED.fetch_add(1, Ordering::Relaxed);
         }

@@ -13,8 +13,8 @@ const MOST: usize = 100_000;
 
 /// Buckets by their owner.
 #[derive(Debug)]
-pub struct Rates<K> {
-    a_second: f64,
+pub struct RateLimiter<K> {
+    per_second: f64,
     capacity: f64,
     buckets: Mutex<LruCache<K, Bucket>>,
 }
@@ -25,10 +25,10 @@ struct Bucket {
     at: Instant,
 }
 
-impl<K: Eq + Hash> Rates<K> {
-    /// Buckets of `capacity` tokens that gain `a_second` tokens in a second.
-    pub fn new(a_second: f64, capacity: f64) -> Self {
-        Self { a_second, capacity, buckets: Mutex::new(LruCache::new(MOST)) }
+impl<K: Eq + Hash> RateLimiter<K> {
+    /// Buckets of `capacity` tokens that gain `per_second` tokens in a second.
+    pub fn new(per_second: f64, capacity: f64) -> Self {
+        Self { per_second, capacity, buckets: Mutex::new(LruCache::new(MOST)) }
     }
 
     /// Takes a token.
@@ -38,7 +38,7 @@ impl<K: Eq + Hash> Rates<K> {
     pub fn take(&self, whose: K, now: Instant) -> Result<(), Duration> {
         self.with(whose, now, |bucket| {
             if bucket.tokens < 1.0 {
-                return Err(Duration::from_secs_f64((1.0 - bucket.tokens) / self.a_second));
+                return Err(Duration::from_secs_f64((1.0 - bucket.tokens) / self.per_second));
             }
             bucket.tokens -= 1.0;
             Ok(())
@@ -66,12 +66,12 @@ impl<K: Eq + Hash> Rates<K> {
 
     fn filled(&self, bucket: Bucket, now: Instant) -> Bucket {
         let since = now.saturating_duration_since(bucket.at).as_secs_f64();
-        Bucket { tokens: (bucket.tokens + since * self.a_second).min(self.capacity), at: now }
+        Bucket { tokens: (bucket.tokens + since * self.per_second).min(self.capacity), at: now }
     }
 }
 
-/// The client that an address stands for: with IPv6 a household has a network of 64 bits.
-pub fn household(address: IpAddr) -> IpAddr {
+/// The client that an address stands for: with IPv6 one network of 64 bits.
+pub fn client_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         address => address,
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn tokens_run_out_and_come_back() {
-        let rates = Rates::new(2.0, 3.0);
+        let rates = RateLimiter::new(2.0, 3.0);
         let start = Instant::now();
         for _ in 0..3 {
             assert_eq!(rates.take("a", start), Ok(()));
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn looking_takes_nothing() {
-        let rates = Rates::new(0.0, 1.0);
+        let rates = RateLimiter::new(0.0, 1.0);
         let now = Instant::now();
         assert!(rates.has("a", now) && rates.has("a", now));
         assert_eq!(rates.take("a", now), Ok(()));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn many_addresses_lift_the_limit_of_none() {
-        let rates = Rates::new(1.0, 1.0);
+        let rates = RateLimiter::new(1.0, 1.0);
         let now = Instant::now();
         assert_eq!(rates.take(usize::MAX, now), Ok(()));
         for number in 0..3 * MOST {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_network_is_one_household() {
-        let of = |text: &str| household(text.parse().unwrap());
+        let of = |text: &str| client_prefix(text.parse().unwrap());
         assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2::9"));
         assert_ne!(of("2001:db8:1:2::9"), of("2001:db8:1:3::9"));
         assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));

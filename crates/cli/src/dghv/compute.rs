@@ -104,7 +104,7 @@ pub(super) fn evaluate(
     let keys = public_key(session, &command.key, insecure)?;
     let failed = |error: Error| match (&keys.recryption, error.kind()) {
         (None, ErrorKind::NoiseExhausted { .. }) => {
-            Failure::at(&circuit_name, error.clone()).noting("a key with recryption would go on")
+            Failure::at(&circuit_name, error.clone()).with_note("a key with recryption would go on")
         }
         _ => Failure::at(&circuit_name, error.clone()),
     };
@@ -162,7 +162,7 @@ fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<()
         Some(there) if needed > there => {
             let what =
                 format!("evaluating it takes {} of memory, and {} may be used", mebibytes(needed), mebibytes(there));
-            Err(Failure::at(circuit, what).noting(note))
+            Err(Failure::at(circuit, what).with_note(note))
         }
         _ => Ok(()),
     }
@@ -186,7 +186,7 @@ pub(super) fn switch(
     let Some(key) = keys.at_level(to).filter(|_| from <= to) else {
         let hint =
             if levels == 0 { "hearith dghv keygen --ladder makes a key that has some" } else { "bits only go down" };
-        return Err(Failure::at(&input.name, Error::from(ErrorKind::Level { from, to, levels })).noting(hint));
+        return Err(Failure::at(&input.name, Error::from(ErrorKind::Level { from, to, levels })).with_note(hint));
     };
     let rows = input.rows();
     let mut sink = BitsSink::create(&command.out, &[&command.key, &command.input], key, rows)?;
@@ -210,8 +210,8 @@ pub(super) fn switch(
 /// The failure that an error is, with what would help.
 fn hinting(keys: &PublicKeys, failure: Failure, error: &Error) -> Failure {
     match (error.kind(), &keys.ladder) {
-        (ErrorKind::NoiseExhausted { .. }, Some(_)) => failure.noting("hearith dghv switch takes noise away first"),
-        (ErrorKind::NoiseExhausted { .. }, None) => failure.noting("a key with recryption would go on"),
+        (ErrorKind::NoiseExhausted { .. }, Some(_)) => failure.with_note("hearith dghv switch takes noise away first"),
+        (ErrorKind::NoiseExhausted { .. }, None) => failure.with_note("a key with recryption would go on"),
         _ => failure,
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn chosen(command: &DghvKeygen) -> Result<Parameters, Failure> {
     let parameters = match command.parameters.parse::<Size>() {
         Ok(size) => Parameters::historical(scheme, size),
         Err(_) if Path::new(&command.parameters).is_file() => published(Path::new(&command.parameters), scheme)?,
-        Err(error) => return Err(Failure::new(error).noting("or a file of the published program's parameters")),
+        Err(error) => return Err(Failure::new(error).with_note("or a file of the published program's parameters")),
     };
     Ok(if command.short_coefficients { parameters.with_short_coefficients() } else { parameters })
 }

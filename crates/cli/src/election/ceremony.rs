@@ -8,7 +8,7 @@ use hearith_election::{Body, Bytes, ElectionKey, Manifest, Signed, Trustees, can
 use hearith_paillier::{PrivateKey, SecretText, Variant};
 use hearith_threshold::deal;
 
-use super::office::{DRAFT, Office, keys, of, text};
+use super::office::{DRAFT, ElectionHandle, keys, of, text};
 use super::setup::Draft;
 use crate::args::{ElectionCeremony, Sharing};
 use crate::engines::print;
@@ -38,8 +38,8 @@ pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), F
         (_, _, _, None) => return Err(Failure::new("--statements takes --trustee-keys FILE")),
     };
     let id = manifest.id();
-    let mut published = Office::create(session, office, Body::Election(Box::new(manifest)))?;
-    session.warn_of(&name(office), published.state().election().key());
+    let mut published = ElectionHandle::create(session, office, Body::Election(Box::new(manifest)))?;
+    session.warn_insecure_key(&name(office), published.state().election().key());
     published.sign_head()?;
     print(&format!("election {id}\n"))
 }
@@ -210,7 +210,7 @@ mod trustee {
         if !session.is_quiet() {
             eprint_line(&format!("{} candidates in {} rounds", finished.candidates, finished.rounds));
         }
-        session.warn_of(&file, finished.verification.key());
+        session.warn_insecure_key(&file, finished.verification.key());
         let signed = Statement::new(&finished).map_err(Failure::new)?.sign(&signer);
         files.write(&finished.verification, &[finished.share], passphrase.as_ref())?;
         files.commit()?;

@@ -13,7 +13,7 @@ use crate::args::ElectionDeliver;
 use crate::engines::print;
 use crate::failure::{Failure, name};
 use crate::output::Access;
-use crate::pair::{MadeDirectories, check_absent};
+use crate::pair::{CreatedDirectories, check_absent};
 use crate::progress::{Length, Progress};
 use crate::session::Session;
 
@@ -47,7 +47,7 @@ fn files(path: &Path, folder: &Path) -> Result<(), Failure> {
     let lines = long_secret_text(path)?;
     let read = |line| SecretKey::from_line(line, Holder::Voter).map_err(|error| of(path, error));
     let keys = lines.lines().map(read).collect::<Result<Vec<_>, _>>()?;
-    let made = MadeDirectories::make(folder).map_err(|error| Failure::writing(&name(folder), error))?;
+    let made = CreatedDirectories::make(folder).map_err(|error| Failure::writing(&name(folder), error))?;
     for (number, key) in keys.iter().enumerate() {
         let file = format!("{:04}-{}.json", number + 1, file_name(key.voter().unwrap_or_default()));
         write_new(&folder.join(file), Access::Owner, &key.to_line())?;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use hearith_election::signature::PublicKey;
-use hearith_election::{Body, Election, ErrorKind, Holder, Notice, Of, Phase, Signer};
+use hearith_election::{Body, Election, ElectionRef, ErrorKind, Holder, Notice, Phase, Signer};
 
-use super::office::{Office, of, record, secret_key, text, write_new};
+use super::office::{ElectionHandle, of, record, secret_key, text, write_new};
 use super::outcome::print_outcome;
 use super::tally_board::{self, Verified};
 use super::verify::verified;
@@ -18,13 +18,13 @@ use crate::session::Session;
 
 /// Ends the vote, and publishes the products of what counts.
 pub(super) fn tally(session: &Session, command: &ElectionTally) -> Result<(), Failure> {
-    let mut office = Office::open_at(session, &command.office, &command.at)?;
+    let mut office = ElectionHandle::open_at(session, &command.office, &command.at)?;
     if office.state().phase() == Phase::Open {
-        office.say(Body::Close(Of { election: office.state().election().id() }))?;
+        office.publish(Body::Close(ElectionRef { election: office.state().election().id() }))?;
     }
     let tally = office.tally()?;
     let (counted, weight) = (tally.counted, tally.weight);
-    office.say(Body::Tally(tally))?;
+    office.publish(Body::Tally(tally))?;
     office.sign_head()?;
     print(&format!("{counted} ballots count, of weight {weight}\n"))
 }
@@ -62,7 +62,7 @@ fn check_signer(election: &Election, trustee: u32, signer: &Signer) -> Result<()
 
 /// Publishes the decryption and the result.
 pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), Failure> {
-    let mut office = Office::open_at(session, &command.office, &command.at)?;
+    let mut office = ElectionHandle::open_at(session, &command.office, &command.at)?;
     for path in &command.shares {
         let notice = read_share(path)?;
         let right = office.state().check(&notice).and_then(|()| office.state().check_proofs(&notice));
@@ -78,7 +78,7 @@ pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), 
             return Err(Failure::at(name(&command.office), "there is no tally yet"));
         };
         let opening = office.state().election().open(&private, tally).map_err(|error| of(path, error))?;
-        office.say(Body::Opening(opening))?;
+        office.publish(Body::Opening(opening))?;
     }
     let result = office.state().outcome();
     if result.is_err() {
@@ -86,7 +86,7 @@ pub(super) fn finish(session: &Session, command: &ElectionFinish) -> Result<(), 
         office.sign_head()?;
     }
     let result = result.map_err(|error| of(&command.office, error))?;
-    office.say(Body::Result(result.clone()))?;
+    office.publish(Body::Result(result.clone()))?;
     office.sign_head()?;
     print_outcome(session, office.state().election().contests(), &result)
 }

@@ -4,12 +4,12 @@
 use hearith_device::ballot::{self, Machine, Rules, Sealed, Setup};
 use hearith_device::{Error, Kind};
 use hearith_election::{
-    Ballot, Body, Bytes, Challenge, Contest, Election, ErrorKind, Kind as Entry, Limit, Mark, Method, Notice, Opened,
-    Selection, Signer, shown_tracker, verify_ballots, verify_challenges,
+    Ballot, Body, Bytes, Challenge, Contest, Election, ErrorKind, Kind as Entry, Limit, Mark, Method, Notice,
+    RevealedMark, Selection, Signer, shown_tracker, verify_ballots, verify_challenges,
 };
 use zeroize::Zeroizing;
 
-use super::office::Office;
+use super::office::ElectionHandle;
 use super::vote::{chosen, credential, keep, publish_challenge};
 use crate::args::ElectionVote;
 use crate::device::failed;
@@ -31,7 +31,7 @@ struct Station<'a> {
 /// Has a ballot made, and casts or challenges it.
 pub(super) fn vote(session: &Session, command: &ElectionVote, settings: &str) -> Result<(), Failure> {
     let (kind, machines) = session.devices.ballot_machine()?;
-    let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
+    let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
     let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
     let choices = choices(election.contests(), &chosen(election.contests(), &command.choose)?)?;
@@ -52,7 +52,7 @@ impl Station<'_> {
     fn cast(
         &mut self,
         session: &Session,
-        office: &mut Office,
+        office: &mut ElectionHandle,
         command: &ElectionVote,
         voter: String,
         signer: &Signer,
@@ -96,7 +96,7 @@ impl Station<'_> {
     fn challenge(
         &mut self,
         session: &Session,
-        office: &mut Office,
+        office: &mut ElectionHandle,
         voter: String,
         signer: &Signer,
     ) -> Result<(), Failure> {
@@ -129,7 +129,7 @@ impl Station<'_> {
 
     /// The verdict on what the machine made, which is not believed.
     fn verified(&self, verdicts: Vec<Result<(), ErrorKind>>) -> Result<(), Failure> {
-        let wrong = |error| Failure::at(self.name(), error).noting("what the machine returned does not verify");
+        let wrong = |error| Failure::at(self.name(), error).with_note("what the machine returned does not verify");
         verdicts.into_iter().collect::<Result<(), _>>().map_err(wrong)
     }
 
@@ -160,7 +160,7 @@ fn places(marks: impl ExactSizeIterator<Item = u32>) -> Zeroizing<Vec<u32>> {
 }
 
 /// Whether the marks that were opened are the ones that were chosen.
-fn is_chosen(openings: &[Vec<Opened>], choices: &[Zeroizing<Vec<u32>>]) -> bool {
+fn is_chosen(openings: &[Vec<RevealedMark>], choices: &[Zeroizing<Vec<u32>>]) -> bool {
     let held = openings.iter().map(|marks| places(marks.iter().map(|mark| mark.value as u32)));
     openings.len() == choices.len() && held.zip(choices).all(|(held, chosen)| held == *chosen)
 }
@@ -194,8 +194,8 @@ fn selection(sealed: Sealed) -> Selection {
 }
 
 /// A mark's opening as it is published.
-fn shown(opening: &ballot::Opening) -> Opened {
-    Opened { exponent: Bytes(opening.exponent.to_vec()), value: opening.value.into() }
+fn shown(opening: &ballot::Opening) -> RevealedMark {
+    RevealedMark { exponent: Bytes(opening.exponent.to_vec()), value: opening.value.into() }
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -217,7 +217,7 @@ mod tests {
         let choices = choices(&contests, &[vec![2], vec![1]]).unwrap();
         assert_eq!(choices.iter().map(|marks| marks.to_vec()).collect::<Vec<_>>(), [vec![2], vec![]]);
         let opened = |values: &[&[usize]]| {
-            let mark = |&value: &usize| Opened { exponent: Bytes(vec![1]), value };
+            let mark = |&value: &usize| RevealedMark { exponent: Bytes(vec![1]), value };
             values.iter().map(|marks| marks.iter().map(mark).collect()).collect::<Vec<Vec<_>>>()
         };
         assert!(is_chosen(&opened(&[&[0, 0, 1], &[0]]), &choices));

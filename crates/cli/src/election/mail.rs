@@ -112,7 +112,7 @@ pub(super) fn send(
             Err(error) if error.is_permanent() => refused.push(format!("{}: {error}", code.called)),
             Err(error) => {
                 let kept = format!("{done} e-mails were sent; the next run goes on after them ({})", name(&noted));
-                return Err(Failure::at(&settings.server, error).noting(&kept));
+                return Err(Failure::at(&settings.server, error).with_note(&kept));
             }
         }
     }

@@ -30,33 +30,33 @@ pub(super) const DRAFT: &str = "draft.json";
 const RECORD: &str = "record";
 
 /// An election that goes on, here or at a server, and who signs for it.
-pub(super) struct Office {
+pub(super) struct ElectionHandle {
     /// Voters have none.
     organiser: Option<Signer>,
     /// Whoever lists voters, where that is not the organiser.
     registrar: Option<Signer>,
-    place: Place,
+    location: BoardLocation,
     name: String,
 }
 
-enum Place {
+enum BoardLocation {
     /// In the organiser's directory.
-    Here { board: Signer, record: Box<Record> },
+    Local { board: Signer, record: Box<Record> },
     /// At a server, which checks everything; what it is at, as far as that is needed here.
-    There { client: Client, state: Box<State> },
+    Remote { client: Client, state: Box<State> },
 }
 
-impl Office {
+impl ElectionHandle {
     /// Opens the organiser's directory. The record is locked for others as long as it is open.
     pub(super) fn open(session: &Session, folder: &Path) -> Result<Self, Failure> {
         let (organiser, board) = keys(folder)?;
         let path = folder.join(RECORD);
         let record = Record::open(&path, session.policy, session.engine).map_err(|error| of(&path, error))?;
-        session.warn_of(&name(&path), record.state().election().key());
-        Ok(Office {
+        session.warn_insecure_key(&name(&path), record.state().election().key());
+        Ok(ElectionHandle {
             organiser: Some(organiser),
             registrar: None,
-            place: Place::Here { board, record: record.into() },
+            location: BoardLocation::Local { board, record: record.into() },
             name: name(&path),
         })
     }
@@ -64,12 +64,12 @@ impl Office {
     /// The office of a registrar: in the organiser's directory, or at a server by its URL.
     pub(super) fn open_for(
         session: &Session,
-        place: &Path,
+        location: &Path,
         at: &AtServer,
         registrar: Option<&Path>,
     ) -> Result<Self, Failure> {
         let registrar = registrar.map(|path| secret_key(path, Holder::Registrar)).transpose()?;
-        let mut office = Self::open_at(session, place, at)?;
+        let mut office = Self::open_at(session, location, at)?;
         office.registrar = registrar;
         Ok(office)
     }
@@ -101,22 +101,27 @@ impl Office {
             taken.map_err(|error| Failure::at(url, error))?;
         }
         let state = state.ok_or_else(|| Failure::at(url, "there is no election yet"))?;
-        Ok(Office {
+        Ok(ElectionHandle {
             organiser,
             registrar: None,
-            place: Place::There { client, state: state.into() },
+            location: BoardLocation::Remote { client, state: state.into() },
             name: url.to_owned(),
         })
     }
 
     /// As voters find it: the organiser's directory, or a server by its URL, of which they need to
     /// know the election only.
-    pub(super) fn visit(session: &Session, place: &Path, ca: Option<&Path>) -> Result<Self, Failure> {
-        let Some(url) = url(place) else { return Self::open(session, place) };
+    pub(super) fn visit(session: &Session, location: &Path, ca: Option<&Path>) -> Result<Self, Failure> {
+        let Some(url) = url(location) else { return Self::open(session, location) };
         let client = client(url, ca)?;
         let election = election_at(session, &client, url)?;
         let state = Box::new(State::new(election));
-        Ok(Office { organiser: None, registrar: None, place: Place::There { client, state }, name: url.to_owned() })
+        Ok(ElectionHandle {
+            organiser: None,
+            registrar: None,
+            location: BoardLocation::Remote { client, state },
+            name: url.to_owned(),
+        })
     }
 
     /// Begins the record with an election's first entry.
@@ -125,27 +130,29 @@ impl Office {
         let path = folder.join(RECORD);
         let first = Notice::signed(first, &organiser);
         let record = Record::create(&path, first, session.policy, session.engine).map_err(|error| of(&path, error))?;
-        Ok(Office {
+        Ok(ElectionHandle {
             organiser: Some(organiser),
             registrar: None,
-            place: Place::Here { board, record: record.into() },
+            location: BoardLocation::Local { board, record: record.into() },
             name: name(&path),
         })
     }
 
     /// What the election is at.
     pub(super) fn state(&self) -> &State {
-        match &self.place {
-            Place::Here { record, .. } => record.state(),
-            Place::There { state, .. } => state,
+        match &self.location {
+            BoardLocation::Local { record, .. } => record.state(),
+            BoardLocation::Remote { state, .. } => state,
         }
     }
 
     /// The products of what counts.
     pub(super) fn tally(&self) -> Result<Tally, Failure> {
-        let tally = match &self.place {
-            Place::Here { record, .. } => record.tally(),
-            Place::There { client, state } => hearith_election::tally(state, &client.record().map_err(Failure::new)?),
+        let tally = match &self.location {
+            BoardLocation::Local { record, .. } => record.tally(),
+            BoardLocation::Remote { client, state } => {
+                hearith_election::tally(state, &client.record().map_err(Failure::new)?)
+            }
         };
         tally.map_err(|error| Failure::at(&self.name, error))
     }
@@ -159,9 +166,9 @@ impl Office {
             Kind::Close => manifest.closes.as_ref(),
             _ => None,
         };
-        let signer = match (of_board, &self.place) {
-            (Some(_), Place::Here { board, .. }) => Some(board),
-            (Some(date), Place::There { .. }) => {
+        let signer = match (of_board, &self.location) {
+            (Some(_), BoardLocation::Local { board, .. }) => Some(board),
+            (Some(date), BoardLocation::Remote { .. }) => {
                 let kind = body.kind();
                 return Err(Failure::at(&self.name, format!("'{kind}' comes at {date}: the board says it by itself")));
             }
@@ -175,7 +182,7 @@ impl Office {
     }
 
     /// Enters what an official says.
-    pub(super) fn say(&mut self, body: Body) -> Result<(), Failure> {
+    pub(super) fn publish(&mut self, body: Body) -> Result<(), Failure> {
         let notice = self.signed(body)?;
         self.enter(notice).map(|_| ())
     }
@@ -183,16 +190,18 @@ impl Office {
     /// Whether an entry that was sent may be on the board, after that failed: a server's answer may
     /// have been lost.
     pub(super) fn may_have_more(&self) -> bool {
-        match &self.place {
-            Place::Here { .. } => false,
-            Place::There { client, state } => client.election().map_or(true, |election| election.size != state.size()),
+        match &self.location {
+            BoardLocation::Local { .. } => false,
+            BoardLocation::Remote { client, state } => {
+                client.election().map_or(true, |election| election.size != state.size())
+            }
         }
     }
 
     /// Checks that a voter's ballot, or a challenged one, may come now, before it is made; a server
     /// says so when it comes.
     pub(super) fn awaits(&self, kind: Kind, voter: &str) -> Result<(), Failure> {
-        let Place::Here { record, .. } = &self.place else { return Ok(()) };
+        let BoardLocation::Local { record, .. } = &self.location else { return Ok(()) };
         let state = record.state();
         let cannot = |error: ErrorKind| Err(Failure::at(&self.name, error));
         match (state.phase(), state.voter(voter)) {
@@ -207,29 +216,29 @@ impl Office {
 
     /// Checks what somebody signed, proofs included; a server does that itself.
     pub(super) fn check(&self, notice: &Notice) -> Result<(), Failure> {
-        match &self.place {
-            Place::Here { record, .. } => {
+        match &self.location {
+            BoardLocation::Local { record, .. } => {
                 let state = record.state();
                 state.check(notice).and_then(|()| state.check_proofs(notice)).map_err(Failure::new)
             }
-            Place::There { .. } => Ok(()),
+            BoardLocation::Remote { .. } => Ok(()),
         }
     }
 
     /// Enters what somebody signed, whose proofs the caller has verified.
     pub(super) fn enter(&mut self, notice: Notice) -> Result<Receipt, Failure> {
-        match &mut self.place {
-            Place::Here { board, record } => {
+        match &mut self.location {
+            BoardLocation::Local { board, record } => {
                 let index = record.board().size();
                 let line = record.append(notice).map_err(|error| Failure::at(&self.name, error))?;
                 Ok(Receipt::new(record.state().election().id(), index, &line, board))
             }
-            Place::There { client, state } => {
+            BoardLocation::Remote { client, state } => {
                 let text = client.send(&notice).map_err(Failure::new)?;
                 let line = published(client, &notice)?;
                 let receipt = Receipt::from_json(&text)
                     .and_then(|receipt| confirmed(state.election(), receipt, line.as_deref(), &notice));
-                let receipt = receipt.map_err(|error| Failure::at(&self.name, error).noting(NOT_CONFIRMED))?;
+                let receipt = receipt.map_err(|error| Failure::at(&self.name, error).with_note(NOT_CONFIRMED))?;
                 // Of voters a visitor knows nothing, nor needs to.
                 let _ = state.admit(&notice);
                 Ok(receipt)
@@ -239,7 +248,7 @@ impl Office {
 
     /// Ends a command: the board answers for what it has now.
     pub(super) fn sign_head(&mut self) -> Result<(), Failure> {
-        let Place::Here { board, record } = &mut self.place else { return Ok(()) };
+        let BoardLocation::Local { board, record } = &mut self.location else { return Ok(()) };
         record.sign_head(board).map_err(|error| Failure::at(&self.name, error))
     }
 }
@@ -255,7 +264,8 @@ fn published(client: &Client, notice: &Notice) -> Result<Option<String>, Failure
         Body::Challenge(challenge) => &challenge.ballot,
         _ => return Ok(None),
     };
-    let found = client.tracked(&tracker(&ballot.hash())).map_err(|error| Failure::new(error).noting(NOT_CONFIRMED))?;
+    let found =
+        client.tracked(&tracker(&ballot.hash())).map_err(|error| Failure::new(error).with_note(NOT_CONFIRMED))?;
     Ok(Some(found.entry.get().to_owned()))
 }
 
@@ -270,8 +280,8 @@ fn confirmed(election: &Election, receipt: Receipt, line: Option<&str>, notice: 
 }
 
 /// The URL that a place is, if it is one.
-pub(super) fn url(place: &Path) -> Option<&str> {
-    place.to_str().filter(|text| text.starts_with("http://") || text.starts_with("https://"))
+pub(super) fn url(location: &Path) -> Option<&str> {
+    location.to_str().filter(|text| text.starts_with("http://") || text.starts_with("https://"))
 }
 
 /// A server's client.
@@ -287,7 +297,7 @@ pub(super) fn election_at(session: &Session, client: &Client, url: &str) -> Resu
     let at = |error: ErrorKind| Failure::at(url, error);
     let manifest = hearith_election::canonical::from_text("an election", manifest.get()).map_err(at)?;
     let election = Election::new(manifest, session.policy, session.engine).map_err(at)?;
-    session.warn_of(url, election.key());
+    session.warn_insecure_key(url, election.key());
     Ok(election)
 }
 
@@ -356,11 +366,11 @@ pub(super) fn record_folder(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The record that is meant, a folder or the one that a server shows, and what to call it.
-pub(super) fn record(place: &Path, ca: Option<&Path>) -> Result<(Box<dyn Source>, String), Failure> {
-    if let Some(url) = url(place) {
+pub(super) fn record(location: &Path, ca: Option<&Path>) -> Result<(Box<dyn Source>, String), Failure> {
+    if let Some(url) = url(location) {
         return Ok((Box::new(client(url, ca)?.record().map_err(Failure::new)?), url.to_owned()));
     }
-    let folder = record_folder(place)?;
+    let folder = record_folder(location)?;
     let name = name(&folder);
     Ok((Box::new(Folder(folder)), name))
 }

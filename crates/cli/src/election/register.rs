@@ -7,11 +7,12 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use hearith_election::{
-    Body, Hash, MAX_VOTERS_AN_ENTRY, NewKey, Notice, Of, Replace, SecretKey, State, Voter, VoterCode, Voters, canonical,
+    Body, ElectionRef, Hash, MAX_VOTERS_AN_ENTRY, NewKey, Notice, Replace, SecretKey, State, Voter, VoterCode, Voters,
+    canonical,
 };
 use zeroize::Zeroizing;
 
-use super::office::{Office, of, text, url, write_new};
+use super::office::{ElectionHandle, of, text, url, write_new};
 use crate::args::ElectionRegister;
 use crate::engines::print;
 use crate::failure::{Failure, name};
@@ -21,7 +22,7 @@ use crate::session::Session;
 
 /// Lists voters, makes their credentials, begins the vote.
 pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<(), Failure> {
-    let mut office = Office::open_for(session, &command.office, &command.at, command.registrar.as_deref())?;
+    let mut office = ElectionHandle::open_for(session, &command.office, &command.at, command.registrar.as_deref())?;
     let id = office.state().election().id();
     if command.out.is_some() {
         office.check_lists()?;
@@ -40,14 +41,14 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
         print(&format!("{entries} entries sent\n"))?;
     }
     if command.open {
-        office.say(Body::Open(Of { election: id }))?;
+        office.publish(Body::Open(ElectionRef { election: id }))?;
         print("voting is open\n")?;
     }
     office.sign_head()
 }
 
 /// Keeps the credentials of voters, and then has the board list them.
-fn deliver(office: &mut Office, made: Made, out: &Path, command: &ElectionRegister) -> Result<(), Failure> {
+fn deliver(office: &mut ElectionHandle, made: Made, out: &Path, command: &ElectionRegister) -> Result<(), Failure> {
     let pending = pending(out);
     check_absent(out)?;
     check_absent(&pending)?;
@@ -70,7 +71,7 @@ fn deliver(office: &mut Office, made: Made, out: &Path, command: &ElectionRegist
             if number > 0 || office.may_have_more() {
                 let kept = "some of these voters may be on the board: their credentials are kept, and register --again \
                             sends them once more";
-                return Err(failure.noting(kept));
+                return Err(failure.with_note(kept));
             }
             remove();
             return Err(failure);
@@ -81,7 +82,7 @@ fn deliver(office: &mut Office, made: Made, out: &Path, command: &ElectionRegist
 
 /// Sends what an attempt before left in doubt, as far as the board does not have it. Returns how
 /// many entries it sent.
-fn send_again(office: &mut Office, out: &Path) -> Result<usize, Failure> {
+fn send_again(office: &mut ElectionHandle, out: &Path) -> Result<usize, Failure> {
     let pending = pending(out);
     let lines = text(&pending)?;
     let read = |line: &str| Notice::from_json(line).map_err(|error| of(&pending, error));

@@ -9,7 +9,7 @@ use crate::args::{ElectionInit, ElectionTrusteeKey};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
 use crate::output::Access;
-use crate::pair::{MadeDirectories, check_absent};
+use crate::pair::{CreatedDirectories, check_absent};
 use crate::session::Session;
 
 /// An election before it has a key.
@@ -43,7 +43,7 @@ pub(super) fn init(_: &Session, command: &ElectionInit) -> Result<(), Failure> {
     let draft = Draft { about, closes, contests, late, opens, registrar, revoting, title, trial };
     let files = [ORGANISER, BOARD, DRAFT].map(|file| command.out.join(file));
     files.iter().try_for_each(|file| check_absent(file))?;
-    let made = MadeDirectories::make(&command.out);
+    let made = CreatedDirectories::make(&command.out);
     let made = made.map_err(|error| Failure::writing(&name(&command.out), error))?;
     for (file, holder) in [(&files[0], Holder::Organiser), (&files[1], Holder::Board)] {
         let signer = Signer::generate().map_err(|error| of(file, error))?;

@@ -105,5 +105,5 @@ fn numbers(place: &Place) -> (u32, u32) {
 
 /// What a machine made is not believed.
 fn wrong(kind: &dyn Kind, error: impl Into<Cause>) -> Failure {
-    Failure::at(format!("engine {}", kind.system().name), error).noting("what the machine returned does not verify")
+    Failure::at(format!("engine {}", kind.system().name), error).with_note("what the machine returned does not verify")
 }

@@ -37,7 +37,7 @@ fn read(session: &Session, source: &dyn Source, name: &str) -> Result<Report, Fa
     let report = verify(source, session.policy, session.engine, &|bytes| progress.set_bytes(bytes));
     let report = report.map_err(|error| of(name.as_ref(), error))?;
     if let Some(state) = &report.state {
-        session.warn_of(name, state.election().key());
+        session.warn_insecure_key(name, state.election().key());
     }
     Ok(report)
 }

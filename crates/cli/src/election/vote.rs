@@ -11,7 +11,7 @@ use hearith_election::{
 use zeroize::Zeroizing;
 
 use super::machine;
-use super::office::{Office, client, election_at, long_secret_text, of, record_folder, url, write_new};
+use super::office::{ElectionHandle, client, election_at, long_secret_text, of, record_folder, url, write_new};
 use crate::args::{ElectionChallenge, ElectionVote};
 use crate::engines::{print, print_json};
 use crate::failure::{Failure, name};
@@ -30,14 +30,14 @@ pub(super) fn vote(session: &Session, command: &ElectionVote) -> Result<(), Fail
     match (&command.prepare, &command.cast, &command.ballots) {
         (Some(out), _, _) => prepare(session, command, out),
         (_, Some(prepared), _) => {
-            let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
+            let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
             let ballot = read_prepared(prepared)?.ballot.clone();
             let (_, signer) = credential(&command.credential, Some(&ballot.voter), office.state().election())?;
             cast(session, &mut office, command, ballot, &signer)
         }
         (_, _, Some(table)) => cast_all(session, command, table),
         _ => {
-            let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
+            let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
             let election = office.state().election().clone();
             let (voter, signer) = credential(&command.credential, command.voter.as_deref(), &election)?;
             let chosen = chosen(election.contests(), &command.choose)?;
@@ -64,7 +64,7 @@ fn prepare(session: &Session, command: &ElectionVote, out: &Path) -> Result<(), 
 
 fn cast(
     session: &Session,
-    office: &mut Office,
+    office: &mut ElectionHandle,
     command: &ElectionVote,
     ballot: Ballot,
     signer: &Signer,
@@ -88,7 +88,7 @@ pub(super) fn keep(command: &ElectionVote, receipt: &Receipt) -> Result<(), Fail
 
 /// Casts the ballots of a table, as a polling station that many voters use would.
 fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(), Failure> {
-    let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
+    let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
     let mut signers = credentials(&command.credential, &election)?;
     let votes = read_votes(table, election.contests())?;
@@ -119,7 +119,7 @@ fn cast_all(session: &Session, command: &ElectionVote, table: &Path) -> Result<(
 
 /// Shows what a prepared ballot holds; it will never count.
 pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Result<(), Failure> {
-    let mut office = Office::visit(session, &command.office, command.ca.as_deref())?;
+    let mut office = ElectionHandle::visit(session, &command.office, command.ca.as_deref())?;
     let election = office.state().election().clone();
     let challenge = read_prepared(&command.prepared)?;
     let (_, signer) = credential(&command.credential, Some(&challenge.ballot.voter), &election)?;
@@ -129,7 +129,7 @@ pub(super) fn challenge(session: &Session, command: &ElectionChallenge) -> Resul
 /// Enters a challenge, and says what the ballot held.
 pub(super) fn publish_challenge(
     session: &Session,
-    office: &mut Office,
+    office: &mut ElectionHandle,
     challenge: Challenge,
     signer: &Signer,
 ) -> Result<(), Failure> {
@@ -148,7 +148,7 @@ pub(super) fn publish_challenge(
 
 /// What a challenged ballot held, contest by contest; ranked candidates with their ranks.
 fn held(election: &Election, challenge: &Challenge) -> Vec<(String, Vec<String>)> {
-    let of_contest = |(contest, openings): (&Contest, &Vec<hearith_election::Opened>)| {
+    let of_contest = |(contest, openings): (&Contest, &Vec<hearith_election::RevealedMark>)| {
         let values: Vec<usize> = openings.iter().map(|opened| opened.value).collect();
         let names = contest.chosen(&values).into_iter().filter_map(|one| contest.candidates.get(one).cloned());
         let ranked = |(rank, name): (usize, String)| format!("{}. {name}", rank + 1);
@@ -218,9 +218,8 @@ pub(super) fn chosen(contests: &[Contest], choices: &[String]) -> Result<Vec<Vec
             Some((contest, one.candidates.iter().position(|name| name == candidate)?))
         });
         let Some((contest, candidate)) = found else {
-            return Err(
-                Failure::new("--choose names no CONTEST=CANDIDATE of this election").noting("the choice is not shown")
-            );
+            return Err(Failure::new("--choose names no CONTEST=CANDIDATE of this election")
+                .with_note("the choice is not shown"));
         };
         chosen[contest].push(candidate);
     }

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use hearith_election::{
-    Ballot, Body, Contest, Election, ElectionKey, Limit, Manifest, Method, Notice, Of, Signer, Tally, Trustees, Voter,
-    Voters,
+    Ballot, Body, Contest, Election, ElectionKey, ElectionRef, Limit, Manifest, Method, Notice, Signer, Tally,
+    Trustees, Voter, Voters,
 };
 use hearith_election_server::client::{Client, Error, ErrorKind};
 use hearith_election_server::clients::Proxies;
@@ -101,8 +101,8 @@ impl Cast {
         self.sign(Body::Election(Box::new(self.manifest.clone())))
     }
 
-    pub fn of(&self) -> Of {
-        Of { election: self.election.id() }
+    pub fn of(&self) -> ElectionRef {
+        ElectionRef { election: self.election.id() }
     }
 
     /// The lists of voters, as many as it takes.

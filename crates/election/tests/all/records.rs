@@ -4,10 +4,10 @@
 use crate::common::{
     self, Memory, POLICY, Running, choices, contests, key, opened, opened_result, plain, whole, whole_result,
 };
-use hearith_election::spread::{Overseer, Worker};
+use hearith_election::cluster::{Coordinator, Worker};
 use hearith_election::{
-    Board, Body, Bytes, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Head, Kind, Notice, Of, Opening, Outcome, Phase,
-    Record, Report, Share, Signer, Source, Step, board_file, in_order, verify,
+    Board, Body, Bytes, ElectionRef, Entry, ErrorKind, FILE_ENTRIES, Folder, HEADS, Head, Kind, Notice, Opening,
+    Outcome, Phase, Record, Report, Share, Signer, Source, Step, board_file, in_order, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy};
 use std::io::Read as _;
@@ -29,7 +29,7 @@ pub fn report(source: &dyn Source, policy: KeyPolicy) -> Report {
     report
 }
 
-/// The report of an overseer and a worker for each file.
+/// The report of a coordinator and a worker for each file.
 fn in_parts(source: &dyn Source, policy: KeyPolicy) -> Report {
     let read = |name: &str| {
         let mut bytes = Vec::new();
@@ -37,21 +37,21 @@ fn in_parts(source: &dyn Source, policy: KeyPolicy) -> Report {
     };
     let files: Vec<Vec<u8>> = (0..).map_while(|file| read(&board_file(file * FILE_ENTRIES))).collect();
     let (first, heads) = (files.first().map_or(&[][..], |file| file), read(HEADS).unwrap_or_default());
-    let mut overseer = Overseer::new(first, &heads, policy, Engine::best()).unwrap();
-    if let Some(setup) = overseer.setup() {
+    let mut coordinator = Coordinator::new(first, &heads, policy, Engine::best()).unwrap();
+    if let Some(setup) = coordinator.setup() {
         let worker = Worker::new(setup, policy, Engine::best()).unwrap();
         for (file, bytes) in files.iter().enumerate() {
-            if !overseer.take(&worker.outline(bytes), file + 1 == files.len()).unwrap() {
+            if !coordinator.take(&worker.outline(bytes), file + 1 == files.len()).unwrap() {
                 break;
             }
         }
         for (file, bytes) in files.iter().enumerate() {
-            if let Some(task) = overseer.task(file as u64) {
-                overseer.note(&worker.check(&[(&task, bytes)]).unwrap()).unwrap();
+            if let Some(task) = coordinator.task(file as u64) {
+                coordinator.note(&worker.check(&[(&task, bytes)]).unwrap()).unwrap();
             }
         }
     }
-    overseer.finish().unwrap()
+    coordinator.finish().unwrap()
 }
 
 #[test]
@@ -63,20 +63,20 @@ fn a_part_that_changes_between_its_two_readings_is_refused() {
         bytes
     };
     let (file, heads) = (read(&board_file(0)), read(HEADS));
-    let mut overseer = Overseer::new(&file, &heads, POLICY, Engine::best()).unwrap();
-    let worker = Worker::new(overseer.setup().unwrap(), POLICY, Engine::best()).unwrap();
-    assert!(overseer.take(&worker.outline(&file), true).unwrap());
-    let task = overseer.task(0).unwrap();
+    let mut coordinator = Coordinator::new(&file, &heads, POLICY, Engine::best()).unwrap();
+    let worker = Worker::new(coordinator.setup().unwrap(), POLICY, Engine::best()).unwrap();
+    assert!(coordinator.take(&worker.outline(&file), true).unwrap());
+    let task = coordinator.task(0).unwrap();
     let shorter = file.iter().rposition(|&byte| byte == b'{').unwrap();
     for other in [&file[..shorter], &file[..file.len() - 1], b""] {
         assert!(worker.check(&[(&task, other)]).unwrap_err().to_string().contains("changes"));
     }
     // Nor is anything else taken for what passes between them.
     assert!(worker.check(&[("{}", &file)]).is_err());
-    assert!(overseer.take("{}", true).is_err() && overseer.note("[]").is_err());
+    assert!(coordinator.take("{}", true).is_err() && coordinator.note("[]").is_err());
     assert!(Worker::new("{}", POLICY, Engine::best()).is_err());
     // Without the verdicts of workers there is no product, so the tally is wrong.
-    assert!(failures(&overseer.finish().unwrap()).iter().any(|(step, _)| *step == Step::Tally));
+    assert!(failures(&coordinator.finish().unwrap()).iter().any(|(step, _)| *step == Step::Tally));
 }
 
 /// The steps at which a record fails, each with its first fault.
@@ -578,7 +578,7 @@ fn records_in_folders_survive_a_crash_and_take_one_writer() {
     for notice in &notices[6..] {
         record.append(notice.clone()).unwrap();
     }
-    let again = record.append(Notice::signed(Body::Open(Of { election: good().election.id() }), organiser()));
+    let again = record.append(Notice::signed(Body::Open(ElectionRef { election: good().election.id() }), organiser()));
     assert!(matches!(again.unwrap_err().kind(), ErrorKind::OutOfOrder { .. }));
     record.append_head(&good().board.head("2026-11-22T20:30:00Z", &good().cast.board)).unwrap();
     assert_eq!(failures(&report(&Folder(folder.clone()), POLICY)), []);

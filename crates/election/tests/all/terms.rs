@@ -111,7 +111,7 @@ fn a_lost_credential_is_worth_nothing_once_it_is_replaced() {
     running.election = state.election().clone();
     let election = running.election.id();
     state.admit(&running.cast.voters(&running.election)).unwrap();
-    state.admit(&running.cast.sign(Body::Open(hearith_election::Of { election }))).unwrap();
+    state.admit(&running.cast.sign(Body::Open(hearith_election::ElectionRef { election }))).unwrap();
     let new = Signer::generate().unwrap();
     let replace = |voter: &str, key: &Signer| {
         let voters = vec![NewKey { id: voter.into(), key: key.public() }];

@@ -1,7 +1,7 @@
 //! What a process that holds a private key asks of the operating system; on Linux.
 
 use crate::common::{self, some_keys};
-use hearith_paillier::forbid_core_dumps;
+use hearith_paillier::disable_core_dumps;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, dumpable_behavior, getrlimit, setrlimit};
 use std::process::Command;
 
@@ -31,7 +31,7 @@ fn locked_kib() -> u64 {
 fn core_dumps_are_forbidden_when_asked_for() {
     alone("hardening::core_dumps_are_forbidden_when_asked_for", || {
         assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::Dumpable);
-        assert!(forbid_core_dumps());
+        assert!(disable_core_dumps());
         assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
     });
 }

@@ -24,7 +24,7 @@ __all__ = [
     "DghvCiphertexts",
     "DghvPrivateKey",
     "DghvPublicKey",
-    "ElectionOverseer",
+    "ElectionCoordinator",
     "ElectionWorker",
     "Encryptor",
     "Gathering",
@@ -407,8 +407,8 @@ class ElectionWorker:
     def check(self, files: list[tuple[str, bytes]]) -> str: ...
 
 @final
-class ElectionOverseer:
-    def __new__(cls, first: bytes, heads: bytes, *, insecure: bool = False) -> ElectionOverseer: ...
+class ElectionCoordinator:
+    def __new__(cls, first: bytes, heads: bytes, *, insecure: bool = False) -> ElectionCoordinator: ...
     def setup(self) -> str | None: ...
     def take(self, outline: str, last: bool) -> bool: ...
     def task(self, file: int) -> str | None: ...

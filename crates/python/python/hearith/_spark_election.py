@@ -52,10 +52,10 @@ def verify(
     if not files:
         raise HearithError(f"{record}: there is no record here")
     heads = _contents(system, f"{folder}/heads.jsonl")
-    overseer = _native.ElectionOverseer(_contents(system, files[0]), heads, insecure=insecure)
-    setup = overseer.setup()
+    coordinator = _native.ElectionCoordinator(_contents(system, files[0]), heads, insecure=insecure)
+    setup = coordinator.setup()
     if setup is None:
-        return _report(overseer)
+        return _report(coordinator)
     shared = broadcast(spark, setup)
 
     def outline(rows: Batches) -> Batches:
@@ -76,15 +76,15 @@ def verify(
         done += 1
         if progress:
             progress(done, 2 * len(files))
-        if not overseer.take(text, file == last):
+        if not coordinator.take(text, file == last):
             break
-    tasks = ((file, task) for file in range(len(files)) if (task := overseer.task(file)) is not None)
+    tasks = ((file, task) for file in range(len(files)) if (task := coordinator.task(file)) is not None)
     for _, found in _in_turns(spark, check, tasks, _FILES_TOGETHER):
-        overseer.note(found)
+        coordinator.note(found)
         done = min(done + _FILES_TOGETHER, 2 * len(files))
         if progress:
             progress(done, 2 * len(files))
-    return _report(overseer)
+    return _report(coordinator)
 
 
 def _board_files(system: Any, folder: str) -> list[str]:
@@ -141,6 +141,6 @@ def _in_turns(
         yield from sorted((row.file, row.text) for row in found)
 
 
-def _report(overseer: _native.ElectionOverseer) -> dict[str, Any]:
-    report: dict[str, Any] = json.loads(overseer.finish())
+def _report(coordinator: _native.ElectionCoordinator) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(coordinator.finish())
     return report

@@ -2,8 +2,8 @@
 //! method of voting.
 
 use hearith_election::{
-    Ballot, Board, Body, Bytes, Contest, Election, ElectionKey, Entry, FILE_ENTRIES, HEADS, Limit, Manifest, Method,
-    Notice, Of, Products, Signer, Source, State, Tally, Trustees, Voter, Voters, board_file,
+    Ballot, Board, Body, Bytes, Contest, Election, ElectionKey, ElectionRef, Entry, FILE_ENTRIES, HEADS, Limit,
+    Manifest, Method, Notice, Products, Signer, Source, State, Tally, Trustees, Voter, Voters, board_file,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_threshold::{KeyShare, Verification, deal};
@@ -124,7 +124,7 @@ impl Running {
         let mut running = Running { cast, election, state, board, lines };
         let voters = running.cast.voters(&running.election);
         running.enter(voters);
-        let open = running.cast.sign(Body::Open(Of { election: running.election.id() }));
+        let open = running.cast.sign(Body::Open(ElectionRef { election: running.election.id() }));
         running.enter(open);
         running
     }
@@ -163,7 +163,7 @@ impl Running {
     /// Voting ends, and the products of what counts are entered: `counted` are the lines' ballots
     /// in order.
     pub fn tally(&mut self) {
-        let close = self.cast.sign(Body::Close(Of { election: self.election.id() }));
+        let close = self.cast.sign(Body::Close(ElectionRef { election: self.election.id() }));
         self.enter(close);
         let tally = self.right_tally();
         let notice = self.cast.sign(Body::Tally(tally));

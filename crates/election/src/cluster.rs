@@ -1,14 +1,14 @@
 //! The verifier in parts, for records that take too long on one machine: workers read files of the
-//! board, an overseer joins what they find.
+//! board, a coordinator joins what they find.
 //!
 //! 1. A worker reads a file and gives its *outline*: hashes of every line, whatever is no ballot in
 //!    full, and of a ballot its voter and keyed hashes of its ciphertexts ([`Worker::outline`]).
-//! 2. The overseer takes outlines in the order of the files: chain, tree, heads, rules, and what is
-//!    no ballot ([`Overseer::take`]).
+//! 2. The coordinator takes outlines in the order of the files: chain, tree, heads, rules, and what is
+//!    no ballot ([`Coordinator::take`]).
 //! 3. A worker reads files again and checks what only it can: the signatures and proofs of ballots,
 //!    with the keys of their voters, and the product of those that count ([`Worker::check`]).
-//! 4. The overseer takes the verdicts and products, and ends with the same report as
-//!    [`verify`](crate::verify) ([`Overseer::finish`]).
+//! 4. The coordinator takes the verdicts and products, and ends with the same report as
+//!    [`verify`](crate::verify) ([`Coordinator::finish`]).
 //!
 //! Whatever passes between them is text. A worker's part depends on nothing but what it is given,
 //! so one that is lost can be done again elsewhere.
@@ -23,7 +23,7 @@ use crate::signature::PublicKey;
 use crate::state::{Outline, Outliner};
 use crate::tally::Products;
 use crate::tree::leaf_hash;
-use crate::verify::{Item, Read, Ready, Report, Step, Verified, Verifier, Waiting};
+use crate::verify::{BallotBatch, HashedLine, ParsedEntry, QueuedBallot, Report, Step, Verified, Verifier};
 use crate::verify_ballots::verify_challenges;
 use hearith_paillier::{Engine, KeyPolicy};
 use rayon::prelude::*;
@@ -31,21 +31,21 @@ use serde::{Deserialize, Serialize};
 
 /// What every worker needs.
 #[derive(Serialize, Deserialize)]
-struct Setup {
+struct JobConfig {
     hashing: [u64; 4],
     manifest: Manifest,
 }
 
-/// A line of a file, as the overseer gets it.
+/// A line of a file, as the coordinator gets it.
 #[derive(Serialize, Deserialize)]
 struct Line {
     leaf: Hash,
     line: Hash,
-    what: What,
+    what: LineKind,
 }
 
 #[derive(Serialize, Deserialize)]
-enum What {
+enum LineKind {
     Whole(String),
     Ballot {
         election: Hash,
@@ -63,7 +63,7 @@ enum What {
 /// What a worker is to check of a file.
 #[derive(Serialize, Deserialize)]
 struct Task {
-    ballots: Vec<Asked>,
+    ballots: Vec<BallotTask>,
     /// How many entries of the file were taken, and a hash over their lines, so that they are those
     /// that were outlined.
     entries: usize,
@@ -73,7 +73,7 @@ struct Task {
 
 /// A ballot, cast or challenged, with its voter's key. Of no weight, it does not count.
 #[derive(Serialize, Deserialize)]
-struct Asked {
+struct BallotTask {
     entry: u64,
     key: Bytes,
     weight: u64,
@@ -81,7 +81,7 @@ struct Asked {
 
 /// What a worker found in some files.
 #[derive(Default, Serialize, Deserialize)]
-struct Found {
+struct TaskResult {
     ballots: Vec<Verdict>,
     challenges: Vec<Verdict>,
     product: Vec<Bytes>,
@@ -106,12 +106,12 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker by what [`Overseer::setup`] gave.
+    /// A worker by what [`Coordinator::setup`] gave.
     ///
     /// # Errors
     /// If that is no such text, or the election cannot be.
     pub fn new(setup: &str, policy: KeyPolicy, engine: Engine) -> Result<Self, Error> {
-        let Setup { hashing, manifest } = parse("a worker's part", setup)?;
+        let JobConfig { hashing, manifest } = parse("a worker's part", setup)?;
         let election = Election::new(manifest, policy, engine)?;
         Ok(Worker { outliner: Outliner::with_key(&election, hashing), election })
     }
@@ -124,7 +124,7 @@ impl Worker {
             outline.push(Line {
                 leaf: Hash::of(&[]),
                 line: Hash::of(&[]),
-                what: What::Fault(error.kind().to_string()),
+                what: LineKind::Fault(error.kind().to_string()),
             });
         }
         to_text(&outline)
@@ -132,26 +132,26 @@ impl Worker {
 
     fn outline_line(&self, line: &str) -> Line {
         let what = match Entry::from_line(line) {
-            Err(error) => What::Fault(error.to_string()),
+            Err(error) => LineKind::Fault(error.to_string()),
             Ok(Entry { notice, index, previous }) => match self.outliner.outline(&notice) {
-                None => What::Whole(line.to_owned()),
+                None => LineKind::Whole(line.to_owned()),
                 Some((Outline { election, kind, voter, marks }, form)) => {
                     let marks = Bytes(marks.iter().flat_map(|mark| mark.to_be_bytes()).collect());
                     let problem = form.err().map(|error| error.to_string());
-                    What::Ballot { election, index, kind, marks, previous, problem, voter }
+                    LineKind::Ballot { election, index, kind, marks, previous, problem, voter }
                 }
             },
         };
         Line { leaf: leaf_hash(line), line: line_hash(line), what }
     }
 
-    /// Checks the ballots of files, each with the text that [`Overseer::task`] gave for it.
+    /// Checks the ballots of files, each with the text that [`Coordinator::task`] gave for it.
     ///
     /// # Errors
     /// A text that is none; a file that is not the one that was outlined.
     pub fn check(&self, files: &[(&str, &[u8])]) -> Result<String, Error> {
-        let mut ballots = Ready { election: self.election.clone(), ballots: Vec::new() };
-        let (mut challenges, mut found) = (Vec::new(), Found::default());
+        let mut ballots = BallotBatch { election: self.election.clone(), ballots: Vec::new() };
+        let (mut challenges, mut found) = (Vec::new(), TaskResult::default());
         for (task, file) in files {
             let asked = asked(&parse("a worker's part", task)?, file)?;
             let signatures = asked.par_iter().map(|(asked, entry)| {
@@ -159,9 +159,9 @@ impl Worker {
                 verdict(asked.entry, found)
             });
             found.signatures.par_extend(signatures);
-            for (Asked { entry, weight, .. }, Entry { notice, .. }) in asked {
+            for (BallotTask { entry, weight, .. }, Entry { notice, .. }) in asked {
                 match notice.into_body() {
-                    Body::Ballot(ballot) => ballots.ballots.push(Waiting { entry, weight, ballot }),
+                    Body::Ballot(ballot) => ballots.ballots.push(QueuedBallot { entry, weight, ballot }),
                     Body::Challenge(challenge) => challenges.push((entry, challenge)),
                     _ => {}
                 }
@@ -177,7 +177,7 @@ impl Worker {
 }
 
 /// The entries of a file that are asked for.
-fn asked(task: &Task, file: &[u8]) -> Result<Vec<(Asked, Entry)>, Error> {
+fn asked(task: &Task, file: &[u8]) -> Result<Vec<(BallotTask, Entry)>, Error> {
     let changes = || Error::from(ErrorKind::Shape { problem: "the record changes while it is read" });
     let (mut lines, _) = lines(file);
     lines.truncate(task.entries);
@@ -185,9 +185,9 @@ fn asked(task: &Task, file: &[u8]) -> Result<Vec<(Asked, Entry)>, Error> {
     if hash != task.hash {
         return Err(changes());
     }
-    let read = |one: &Asked| {
+    let read = |one: &BallotTask| {
         let line = lines.get(one.entry.checked_sub(task.file * FILE_ENTRIES)? as usize)?;
-        let asked = Asked { entry: one.entry, key: one.key.clone(), weight: one.weight };
+        let asked = BallotTask { entry: one.entry, key: one.key.clone(), weight: one.weight };
         Some((asked, Entry::from_line(line).ok()?))
     };
     task.ballots.par_iter().map(read).collect::<Option<Vec<_>>>().ok_or_else(changes)
@@ -210,14 +210,14 @@ fn lines(mut file: &[u8]) -> (Vec<String>, Option<Error>) {
 }
 
 /// One that joins what workers find.
-pub struct Overseer {
+pub struct Coordinator {
     verifier: Verifier,
     setup: Option<String>,
     file: u64,
     goes_on: bool,
 }
 
-impl Overseer {
+impl Coordinator {
     /// Begins with the board's first file, of which only the first line is looked at, and the file
     /// of heads.
     ///
@@ -228,7 +228,7 @@ impl Overseer {
         verifier.read_heads(heads_of(heads))?;
         let mut rest = first;
         let goes_on = match read_line(&mut rest) {
-            Ok(Some(line)) => verifier.take(vec![Read::new(&line)]),
+            Ok(Some(line)) => verifier.take(vec![HashedLine::new(&line)]),
             // Nothing stops the reading of a record without a line: what heads say of it is looked
             // at.
             Ok(None) => true,
@@ -238,10 +238,10 @@ impl Overseer {
             }
         };
         let setup = |outliner: &Outliner, election: &Election| {
-            to_text(&Setup { hashing: outliner.key(), manifest: election.manifest().clone() })
+            to_text(&JobConfig { hashing: outliner.key(), manifest: election.manifest().clone() })
         };
         let setup = verifier.state.as_ref().map(|state| setup(state.outliner(), state.election()));
-        Ok(Overseer { verifier, setup, file: 0, goes_on })
+        Ok(Coordinator { verifier, setup, file: 0, goes_on })
     }
 
     /// What every worker needs; nothing if the record does not begin with an election.
@@ -276,14 +276,14 @@ impl Overseer {
     /// What a worker is to check of a file, after all outlines were taken; nothing if there is
     /// nothing.
     pub fn task(&self, file: u64) -> Option<String> {
-        let errands = &self.verifier.errands;
-        let at = |entry: u64| errands.partition_point(|errand| errand.entry < entry);
-        let of_file = &errands[at(file * FILE_ENTRIES)..at((file + 1) * FILE_ENTRIES)];
+        let remote_ballots = &self.verifier.remote_ballots;
+        let at = |entry: u64| remote_ballots.partition_point(|remote| remote.entry < entry);
+        let of_file = &remote_ballots[at(file * FILE_ENTRIES)..at((file + 1) * FILE_ENTRIES)];
         let counted = |entry, weight| if self.verifier.replaced.contains_key(&entry) { 0 } else { weight };
-        let asked = of_file.iter().map(|errand| Asked {
-            entry: errand.entry,
-            key: errand.author.to_bytes(),
-            weight: counted(errand.entry, errand.weight),
+        let asked = of_file.iter().map(|remote| BallotTask {
+            entry: remote.entry,
+            key: remote.author.to_bytes(),
+            weight: counted(remote.entry, remote.weight),
         });
         let hash = *self.verifier.files.get(file as usize)?;
         let entries = self.verifier.size().saturating_sub(file * FILE_ENTRIES).min(FILE_ENTRIES) as usize;
@@ -295,7 +295,7 @@ impl Overseer {
     /// # Errors
     /// If the text is nothing of the kind.
     pub fn note(&mut self, found: &str) -> Result<(), Error> {
-        let found: Found = serde_json::from_str(found).map_err(|error| ErrorKind::Elsewhere(error.to_string()))?;
+        let found: TaskResult = serde_json::from_str(found).map_err(|error| ErrorKind::Elsewhere(error.to_string()))?;
         let Some(election) = self.verifier.state.as_ref().map(|state| state.election().clone()) else { return Ok(()) };
         for (step, verdicts) in [(Step::Signatures, found.signatures), (Step::Challenges, found.challenges)] {
             self.verifier.checked(step, verdicts.len() as u64);
@@ -322,17 +322,17 @@ impl Overseer {
 }
 
 /// A line as the verifier takes it.
-fn read(line: Line) -> Read {
+fn read(line: Line) -> HashedLine {
     let Line { leaf, line, what } = line;
     let item = match what {
-        What::Whole(text) => Entry::from_line(&text).map(Item::Whole),
-        What::Fault(problem) => Err(ErrorKind::Elsewhere(problem)),
-        What::Ballot { election, index, kind, marks, previous, problem, voter } => {
+        LineKind::Whole(text) => Entry::from_line(&text).map(ParsedEntry::Whole),
+        LineKind::Fault(problem) => Err(ErrorKind::Elsewhere(problem)),
+        LineKind::Ballot { election, index, kind, marks, previous, problem, voter } => {
             let (marks, _) = marks.0.as_chunks::<16>();
             let marks = marks.iter().map(|mark| u128::from_be_bytes(*mark)).collect();
             let form = problem.map_or(Ok(()), |problem| Err(ErrorKind::Elsewhere(problem)));
-            Ok(Item::Outline { index, previous, outline: Outline { election, kind, voter, marks }, form })
+            Ok(ParsedEntry::Outline { index, previous, outline: Outline { election, kind, voter, marks }, form })
         }
     };
-    Read { item, line, leaf }
+    HashedLine { item, line, leaf }
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use hearith_election::{Body, ErrorKind, Kind, Notice, canonical};
-use hearith_serving::places::{Place, Places};
-use hearith_serving::rate::Rates;
+use hearith_serving::permits::{Permit, Permits};
+use hearith_serving::rate::RateLimiter;
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
@@ -46,69 +46,69 @@ pub(crate) struct Accepted {
 
 type Answer = Result<Accepted, Refusal>;
 
-/// Where entries are handed in.
+/// The queue of entries that clients sent.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    queue: mpsc::Sender<Sent>,
+pub(crate) struct Intake {
+    queue: mpsc::Sender<Submission>,
     waiting: Arc<AtomicUsize>,
     most: usize,
     metrics: Arc<Metrics>,
 }
 
-/// A place among those who wait, until it is dropped.
+/// Counts an entry as queued until it is dropped.
 #[derive(Debug)]
-struct Waiting {
+struct QueuePermit {
     all: Arc<AtomicUsize>,
     metrics: Arc<Metrics>,
 }
 
-impl Waiting {
-    /// A place, if fewer wait than so many.
-    fn take(desk: &Desk) -> Option<Self> {
-        let before = desk.waiting.fetch_add(1, Ordering::AcqRel);
-        desk.metrics.waiting.inc();
-        let place = Self { all: desk.waiting.clone(), metrics: desk.metrics.clone() };
-        (before < desk.most).then_some(place)
+impl QueuePermit {
+    /// A permit, unless the queue is full.
+    fn take(intake: &Intake) -> Option<Self> {
+        let before = intake.waiting.fetch_add(1, Ordering::AcqRel);
+        intake.metrics.waiting.inc();
+        let permit = Self { all: intake.waiting.clone(), metrics: intake.metrics.clone() };
+        (before < intake.most).then_some(permit)
     }
 }
 
-impl Drop for Waiting {
+impl Drop for QueuePermit {
     fn drop(&mut self) {
         self.all.fetch_sub(1, Ordering::AcqRel);
         self.metrics.waiting.dec();
     }
 }
 
-/// The desk's two stages.
+/// The tasks of the two stages: verify, then append.
 #[derive(Debug)]
-pub(crate) struct Stages {
+pub(crate) struct Pipeline {
     verifying: JoinHandle<()>,
     entering: JoinHandle<()>,
 }
 
-/// What came, and who waits for the answer.
+/// An entry as it was sent.
 #[derive(Debug)]
-struct Sent {
+struct Submission {
     kind: Kind,
     body: Bytes,
-    ticket: Ticket,
+    reply: PendingReply,
 }
 
-/// Somebody who waits for an answer.
+/// The answer that a client waits for.
 #[derive(Debug)]
-struct Ticket {
+struct PendingReply {
     kind: Kind,
     since: Instant,
     answer: oneshot::Sender<Answer>,
-    share: Option<Place<u32>>,
-    _place: Waiting,
+    share: Option<Permit<u32>>,
+    _permit: QueuePermit,
 }
 
-/// A notice that passed.
+/// A notice whose proofs are right.
 #[derive(Debug)]
-struct Passed {
+struct Verified {
     notice: Notice,
-    ticket: Ticket,
+    reply: PendingReply,
 }
 
 /// What both stages work with.
@@ -120,41 +120,42 @@ struct Work {
     audit: Arc<Audit>,
     organiser: Option<canonical::Bytes>,
     /// What is left of each voter's ballots and challenges.
-    ballots: Option<Rates<String>>,
-    bad: Rates<Author>,
+    ballots: Option<RateLimiter<String>>,
+    bad: RateLimiter<Author>,
     /// Of each trustee one share may wait to be verified or entered.
-    shares: Arc<Places<u32>>,
+    shares: Arc<Permits<u32>>,
     /// Entries of this board among those that the metrics count.
     counted: AtomicU64,
 }
 
-impl Desk {
-    /// Opens a desk before a ledger. On an empty store, an election by this organiser may begin.
+impl Intake {
+    /// Starts the pipeline before a ledger. On an empty store, an election by this organiser may
+    /// begin.
     pub(crate) fn open(
         ledger: Arc<Ledger>,
         organiser: Option<canonical::Bytes>,
         limits: Limits,
         metrics: Arc<Metrics>,
         audit: Arc<Audit>,
-    ) -> (Self, Stages) {
+    ) -> (Self, Pipeline) {
         let (queue, sent) = mpsc::channel(limits.waiting.max(1));
         // One batch is entered while another waits and a third is verified.
         let (passed, entering) = mpsc::channel(1);
         let waiting = Arc::<AtomicUsize>::default();
-        let (room, a_day) = (f64::from(limits.bad_ballots), f64::from(limits.ballots));
+        let (a_minute, a_day) = (f64::from(limits.bad_ballots), f64::from(limits.ballots));
         let work = Arc::new(Work {
             ledger,
             limits,
             metrics: metrics.clone(),
             audit,
             organiser,
-            ballots: (limits.ballots > 0).then(|| Rates::new(a_day / DAY, a_day)),
-            bad: Rates::new(room / 60.0, room),
-            shares: Places::new(),
+            ballots: (limits.ballots > 0).then(|| RateLimiter::new(a_day / DAY, a_day)),
+            bad: RateLimiter::new(a_minute / 60.0, a_minute),
+            shares: Permits::new(),
             counted: AtomicU64::new(0),
         });
         work.count();
-        let stages = Stages {
+        let stages = Pipeline {
             verifying: tokio::spawn(verify_all(work.clone(), sent, passed)),
             entering: tokio::spawn(enter_all(work, entering)),
         };
@@ -163,20 +164,20 @@ impl Desk {
 
     /// Hands an entry in, and waits until it is on disk or refused.
     pub(crate) async fn send(&self, kind: Kind, body: Bytes) -> Answer {
-        let Some(place) = Waiting::take(self) else {
+        let Some(permit) = QueuePermit::take(self) else {
             self.metrics.refuse(Reason::Busy.code());
             let refusal = Refusal::new(Reason::Busy, "more entries wait than the server takes");
             return Err(refusal.after(Duration::from_secs(2)));
         };
         let (answer, answered) = oneshot::channel();
-        let ticket = Ticket { kind, since: Instant::now(), answer, share: None, _place: place };
+        let reply = PendingReply { kind, since: Instant::now(), answer, share: None, _permit: permit };
         let stopping = || Refusal::new(Reason::Stopping, "the server is shutting down");
-        self.queue.send(Sent { kind, body, ticket }).await.map_err(|_| stopping())?;
+        self.queue.send(Submission { kind, body, reply }).await.map_err(|_| stopping())?;
         answered.await.unwrap_or_else(|_| Err(Refusal::new(Reason::Internal, "internal error")))
     }
 }
 
-impl Stages {
+impl Pipeline {
     /// Waits until all that was handed in is answered; nobody can hand in more by then.
     pub(crate) async fn end(self) {
         let _ = self.verifying.await;
@@ -184,7 +185,7 @@ impl Stages {
     }
 }
 
-async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Sent>, passed: mpsc::Sender<Vec<Passed>>) {
+async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Submission>, passed: mpsc::Sender<Vec<Verified>>) {
     let mut batch = Vec::new();
     while sent.recv_many(&mut batch, work.limits.batch.max(1)).await > 0 {
         let batch = std::mem::take(&mut batch);
@@ -194,14 +195,14 @@ async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Sent>, passed: mps
             work.note_failure(&error);
         }
         let shared = work.clone();
-        let (good, bad) = match tokio::task::spawn_blocking(move || shared.judge(batch)).await {
+        let (good, bad) = match tokio::task::spawn_blocking(move || shared.verify_batch(batch)).await {
             Ok(judged) => judged,
             // A batch on which a thread breaks down has no answers: whoever waits is told so.
             Err(_) => continue,
         };
         let good = work.check_tallies(good).await;
-        for (ticket, notice, refusal) in bad {
-            work.refuse(ticket, notice.as_ref(), refusal).await;
+        for (reply, notice, refusal) in bad {
+            work.refuse(reply, notice.as_ref(), refusal).await;
         }
         if !good.is_empty() && passed.send(good).await.is_err() {
             return;
@@ -209,7 +210,7 @@ async fn verify_all(work: Arc<Work>, mut sent: mpsc::Receiver<Sent>, passed: mps
     }
 }
 
-async fn enter_all(work: Arc<Work>, mut passed: mpsc::Receiver<Vec<Passed>>) {
+async fn enter_all(work: Arc<Work>, mut passed: mpsc::Receiver<Vec<Verified>>) {
     let mut heads = tokio::time::interval(Duration::from_secs(1));
     heads.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -242,28 +243,28 @@ struct Request<'a> {
     signature: canonical::Bytes,
 }
 
-type Judged = (Vec<Passed>, Vec<(Ticket, Option<Notice>, Refusal)>);
+type Verdicts = (Vec<Verified>, Vec<(PendingReply, Option<Notice>, Refusal)>);
 
 impl Work {
     /// Reads, checks and verifies a batch.
-    fn judge(&self, batch: Vec<Sent>) -> Judged {
+    fn verify_batch(&self, batch: Vec<Submission>) -> Verdicts {
         let started = Instant::now();
         self.metrics.batch.observe(batch.len() as f64);
         let read: Vec<_> = batch
             .into_par_iter()
-            .map(|Sent { kind, body, mut ticket }| match read(kind, &body) {
-                Err(refusal) => (ticket, None, Err(refusal)),
+            .map(|Submission { kind, body, mut reply }| match read(kind, &body) {
+                Err(refusal) => (reply, None, Err(refusal)),
                 Ok(notice) => {
-                    let checked = self.check(&notice).map(|share| ticket.share = share);
-                    (ticket, Some(notice), checked)
+                    let checked = self.check(&notice).map(|share| reply.share = share);
+                    (reply, Some(notice), checked)
                 }
             })
             .collect();
         let (mut good, mut bad) = (Vec::new(), Vec::new());
-        for (ticket, notice, checked) in read {
+        for (reply, notice, checked) in read {
             match (notice, checked) {
-                (Some(notice), Ok(())) => good.push(Passed { notice, ticket }),
-                (notice, Err(refusal)) => bad.push((ticket, notice, refusal)),
+                (Some(notice), Ok(())) => good.push(Verified { notice, reply }),
+                (notice, Err(refusal)) => bad.push((reply, notice, refusal)),
                 (None, Ok(())) => {}
             }
         }
@@ -277,7 +278,7 @@ impl Work {
                     if let Some(author) = Author::of(&one.notice) {
                         let _ = self.bad.take(author, Instant::now());
                     }
-                    bad.push((one.ticket, Some(one.notice), refusal_of(&error)));
+                    bad.push((one.reply, Some(one.notice), refusal_of(&error)));
                 }
             }
         }
@@ -285,8 +286,8 @@ impl Work {
         (proven, bad)
     }
 
-    /// All but proofs. A share takes its trustee's place among those that wait.
-    fn check(&self, notice: &Notice) -> Result<Option<Place<u32>>, Refusal> {
+    /// Checks everything but proofs. A share takes its trustee's only permit.
+    fn check(&self, notice: &Notice) -> Result<Option<Permit<u32>>, Refusal> {
         self.check_beginning(notice)?;
         self.ledger.check(notice).map_err(|error| refusal_of(&error))?;
         // Signed by the author, so that nobody can spend an author's patience but the author.
@@ -302,8 +303,8 @@ impl Work {
             Some(Author::Voter(voter)) => self.take_ballot(voter).map(|()| None),
             Some(Author::Trustee(trustee)) => {
                 let busy = || Refusal::new(Reason::Busy, "a share of this trustee waits already");
-                let place = self.shares.take(trustee, usize::MAX, 1).map(Some);
-                place.ok_or_else(|| busy().after(Duration::from_secs(2)))
+                let permit = self.shares.acquire(trustee, usize::MAX, 1).map(Some);
+                permit.ok_or_else(|| busy().after(Duration::from_secs(2)))
             }
             None => Ok(None),
         }
@@ -319,7 +320,7 @@ impl Work {
     }
 
     /// Gives a voter's ballot back that the server failed to enter: the voter will send it again.
-    fn give_ballot(&self, notice: &Notice) {
+    fn return_ballot(&self, notice: &Notice) {
         if let (Some(ballots), Some(voter)) = (&self.ballots, voter_of(notice)) {
             ballots.give_back(voter.to_owned(), Instant::now());
         }
@@ -344,7 +345,7 @@ impl Work {
 
     /// Those that are right of tallies, which are about all ballots on the board, and everything
     /// else.
-    async fn check_tallies(&self, batch: Vec<Passed>) -> Vec<Passed> {
+    async fn check_tallies(&self, batch: Vec<Verified>) -> Vec<Verified> {
         let mut right = Vec::with_capacity(batch.len());
         for one in batch {
             let Body::Tally(tally) = one.notice.body() else {
@@ -362,14 +363,14 @@ impl Work {
                     Refusal::new(Reason::Store, "the store does not answer").after(Duration::from_secs(5))
                 }
             };
-            self.refuse(one.ticket, Some(&one.notice), refusal).await;
+            self.refuse(one.reply, Some(&one.notice), refusal).await;
         }
         right
     }
 
     /// Enters notices that can stand side by side, and answers. A store that fails is tried again
     /// for a while.
-    async fn enter(&self, group: Vec<Passed>) {
+    async fn enter(&self, group: Vec<Verified>) {
         let (started, mut pause) = (Instant::now(), PAUSES.0);
         let notices: Vec<&Notice> = group.iter().map(|one| &one.notice).collect();
         let entered = loop {
@@ -397,8 +398,8 @@ impl Work {
                     entered.par_iter().map(|one| one.as_ref().ok().map(|one| self.ledger.receipt(one))).collect();
                 for ((one, entered), receipt) in group.into_iter().zip(entered).zip(receipts) {
                     match (entered, receipt) {
-                        (Ok(_), Some(receipt)) => self.answer(one.ticket, Ok(Accepted { receipt, new: true })),
-                        (Err(error), _) => self.refuse(one.ticket, Some(&one.notice), refusal_of(&error)).await,
+                        (Ok(_), Some(receipt)) => self.answer(one.reply, Ok(Accepted { receipt, new: true })),
+                        (Err(error), _) => self.refuse(one.reply, Some(&one.notice), refusal_of(&error)).await,
                         (Ok(_), None) => {}
                     }
                 }
@@ -408,8 +409,8 @@ impl Work {
                     let text =
                         "the store does not answer: whether this was entered is not known, and it can be sent again";
                     let refusal = Refusal::new(Reason::Store, text).after(Duration::from_secs(5));
-                    self.give_ballot(&one.notice);
-                    self.refuse(one.ticket, Some(&one.notice), refusal).await;
+                    self.return_ballot(&one.notice);
+                    self.refuse(one.reply, Some(&one.notice), refusal).await;
                 }
             }
         }
@@ -434,13 +435,13 @@ impl Work {
     }
 
     /// Refuses, unless the very same was entered before: its receipt is given again.
-    async fn refuse(&self, ticket: Ticket, notice: Option<&Notice>, refusal: Refusal) {
+    async fn refuse(&self, reply: PendingReply, notice: Option<&Notice>, refusal: Refusal) {
         let again = matches!(refusal.reason(), Reason::Phase | Reason::Voted | Reason::Doubled);
         if let Some(notice) = notice.filter(|notice| again && self.is_signed(notice)) {
             match self.ledger.entered(notice).await {
                 Ok(Some(entered)) => {
                     let receipt = self.ledger.receipt(&entered);
-                    return self.answer(ticket, Ok(Accepted { receipt, new: false }));
+                    return self.answer(reply, Ok(Accepted { receipt, new: false }));
                 }
                 Ok(None) => {}
                 Err(error) => self.note_failure(&error),
@@ -449,9 +450,9 @@ impl Work {
         // Nobody is named who may not have sent it.
         let voter = notice.filter(|notice| self.is_signed(notice)).and_then(voter_of);
         let voter = voter.map_or(Value::Null, Value::from);
-        let (code, kind) = (refusal.reason().code(), ticket.kind.name());
+        let (code, kind) = (refusal.reason().code(), reply.kind.name());
         self.audit.note([("refused", [("code", code.into()), ("kind", kind.into()), ("voter", voter)])]);
-        self.answer(ticket, Err(refusal));
+        self.answer(reply, Err(refusal));
     }
 
     fn is_signed(&self, notice: &Notice) -> bool {
@@ -459,14 +460,14 @@ impl Work {
         matches!(author, Some(Ok(author)) if notice.check_signature(&author).is_ok())
     }
 
-    fn answer(&self, ticket: Ticket, answer: Answer) {
+    fn answer(&self, reply: PendingReply, answer: Answer) {
         let outcome = answer.as_ref().map_or_else(|refusal| refusal.reason().code(), |_| "ok");
-        self.metrics.entry(ticket.kind.name(), outcome);
-        self.metrics.seconds.observe(ticket.since.elapsed().as_secs_f64());
+        self.metrics.entry(reply.kind.name(), outcome);
+        self.metrics.seconds.observe(reply.since.elapsed().as_secs_f64());
         // Before the answer, after which the trustee may send the next.
-        drop(ticket.share);
+        drop(reply.share);
         // Whoever has gone is not told.
-        let _ = ticket.answer.send(answer);
+        let _ = reply.answer.send(answer);
     }
 
     /// Counts the entries of this board, beside those of other elections on the server.
