@@ -550,8 +550,8 @@ def check_modulus(key: Key, insecure: bool) -> None:
 
 def check_key(key: Key, roots: list[Any], square_roots: list[Any], insecure: bool) -> None:
     check_modulus(key, insecure)
-    require(len(roots) == 11, "the key has not eleven roots of its length")
-    require(len(square_roots) == 128, "the key has not 128 square roots of its length")
+    require(len(roots) == 11, "the key does not have eleven roots of its length")
+    require(len(square_roots) == 128, "the key does not have 128 square roots of its length")
     both = [[int.from_bytes(base64url(one, key.width), "big") for one in some] for some in (roots, square_roots)]
     require(all(0 < one < key.n for some in both for one in some), "a number out of range")
     for index, root in enumerate(both[0]):
@@ -811,13 +811,13 @@ class Election:
         self.needed = integer(shared["needed"], 1, count)
         if shared["generated"] is not None:
             few = 3 <= count <= 9 and self.needed >= 2 and 2 * self.needed - 1 <= count
-            require(few, "not so many trustees as generate a key together")
+            require(few, "this number of trustees cannot generate a key together")
             self.answer_bits = generated_bits(self.key.bits, self.needed, count) + 512
         check_dealing(self.key, self.base, self.trustees, self.needed)
         old = "the trustees have no keys to sign with: the election was set up by an earlier version"
         require(shared["signing"] is not None, old)
         self.signing = [signing_key(one) for one in listed(shared["signing"])]
-        require(len(self.signing) == count, "not a key to sign with for every trustee")
+        require(len(self.signing) == count, "signing keys of some trustees are missing")
         own = len({*self.signing, *others}) == count + len(others)
         require(own, "two of trustees, registrar, organiser and board have the same key")
         if shared["generated"] is not None:
@@ -827,7 +827,7 @@ class Election:
         """What each trustee says of a key that they generated together."""
         generated = members(shared["generated"], "statements transcript")
         statements = [base64url(one) for one in listed(generated["statements"])]
-        require(len(statements) == len(self.signing), "not a statement of every trustee about the key")
+        require(len(statements) == len(self.signing), "statements of some trustees about the key are missing")
         common = {"key": key, "transcript": generated["transcript"]}
         common |= {name: shared[name] for name in ("base", "keys", "needed")}
         for trustee, (signer, signed) in enumerate(zip(self.signing, statements, strict=True), 1):
@@ -857,7 +857,7 @@ class Election:
         lists = [listed(one) for one in listed(value)]
         fits = len(lists) == len(self.contests)
         fits = fits and all(len(one) == it.marks for one, it in zip(lists, self.contests, strict=True))
-        require(fits, "not a number of its length for every mark")
+        require(fits, "the tally lacks some marks, or a number has the wrong length")
         return [[read(one) for one in inner] for inner in lists]
 
     def sum_bits(self, one: Sum) -> int:
@@ -882,7 +882,7 @@ class Election:
         require(value["election"] == self.id, "belongs to another election")
         require(isinstance(value["voter"], str), "not a voter of this election")
         parts = listed(value["contests"])
-        require(len(parts) == len(self.contests), "the ballot has not as many contests as the election")
+        require(len(parts) == len(self.contests), "the ballot and the election differ in the number of contests")
         key, contests = self.key, []
         for part, contest in zip(parts, self.contests, strict=True):
             part = members(part, "marks sum")
@@ -950,7 +950,7 @@ class Election:
         """The shares c_i of every mark, their proofs verified."""
         key, bits, width = self.key, self.answer_bits, 2 * self.key.width
         row_bytes, shares = self.share_bytes(), []
-        require(len(data) == row_bytes * len(tally), "not a share for every mark of the tally")
+        require(len(data) == row_bytes * len(tally), "shares of some marks of the tally are missing")
         v, v_i = self.base, self.trustees[trustee - 1]
         counters = b"".join(one.to_bytes(4, "big") for one in (self.needed, len(self.trustees), trustee))
         for row, (c, place) in enumerate(zip(tally, self.places(), strict=True)):
@@ -1352,7 +1352,7 @@ class Verifier:
         require(trustee not in self.share_data, "the trustee has given a share already")
         data = base64url(body["shares"])
         fits = len(data) == election.share_bytes() * len(election.places())
-        require(fits, "not a share for every mark of the tally")
+        require(fits, "shares of some marks of the tally are missing")
         self.share_data[trustee] = (index, data)
         return election.signing[trustee - 1]
 
@@ -1377,7 +1377,7 @@ class Verifier:
         require(bool(election.trustees) or self.opening is not None, "the tally is not decrypted yet")
         fits = len(votes) == len(election.contests)
         fits = fits and all(len(one) == it.results for one, it in zip(votes, election.contests, strict=True))
-        require(fits, "the result has not every candidate's votes")
+        require(fits, "the result lacks votes of some candidates")
         self.result = (index, [[integer(one, 0, 2**53 - 1) for one in inner] for inner in votes])
         self.phase = "finished"
         return election.organiser

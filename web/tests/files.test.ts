@@ -29,7 +29,7 @@ describe("a trustee's file", () => {
   test("is read in the clear", async () => {
     expect(await readShareFile(SHARE, "")).toEqual({ trustee: 3, secret: 258n });
     await expect(readShareFile('{"i":0,"s":"AQI"}', "")).rejects.toThrow("1 to 20");
-    await expect(readShareFile('{"i":1}', "")).rejects.toThrow("s is no text");
+    await expect(readShareFile('{"i":1}', "")).rejects.toThrow("s is not a text");
     await expect(readShareFile("{", "")).rejects.toThrow("not JSON");
   });
 

@@ -203,7 +203,7 @@ impl Election {
     pub fn check_shape(&self, ballot: &Ballot) -> Result<(), ErrorKind> {
         let (key, contests) = (self.key(), self.contests());
         if ballot.contests.len() != contests.len() {
-            let problem = "the ballot has not as many contests as the election";
+            let problem = "the ballot and the election differ in the number of contests";
             return Err(ErrorKind::Ballot { contest: contests.len(), problem });
         }
         for (contest, (one, selection)) in contests.iter().zip(&ballot.contests).enumerate() {
@@ -253,7 +253,11 @@ impl Election {
                 .iter()
                 .zip(expected)
                 .all(|(marks, contest)| marks.len() == contest.marks() && marks.iter().all(&form));
-        if fits { Ok(()) } else { Err(ErrorKind::Shape { problem: "not a number of its length for every mark" }) }
+        if fits {
+            Ok(())
+        } else {
+            Err(ErrorKind::Shape { problem: "the tally lacks some marks, or a number has the wrong length" })
+        }
     }
 
     /// Bytes of a proof of one of these sums.
@@ -286,7 +290,7 @@ fn signing_keys(trustees: &Trustees, others: &[signature::PublicKey]) -> Result<
         return wrong("the trustees have no keys to sign with: it was set up by an earlier version");
     };
     if keys.len() != trustees.keys.len() {
-        return wrong("not a key to sign with for every trustee");
+        return wrong("signing keys of some trustees are missing");
     }
     let keys: Vec<_> =
         keys.iter().map(|key| signature::PublicKey::new("a trustee's", key)).collect::<Result<_, _>>()?;
@@ -349,7 +353,7 @@ impl Trustees {
     fn check_statements(&self, key: &ElectionKey, signing: &[signature::PublicKey]) -> Result<(), ErrorKind> {
         let Some(Generated { statements, transcript }) = &self.generated else { return Ok(()) };
         if statements.len() != signing.len() {
-            return Err(ErrorKind::Manifest { problem: "not a statement of every trustee about the key" });
+            return Err(ErrorKind::Manifest { problem: "statements of some trustees about the key are missing" });
         }
         let (base, keys) = (self.base.clone(), self.keys.clone());
         let (needed, transcript) = (self.needed, *transcript);

@@ -77,10 +77,10 @@ pub(crate) fn public_key(parts: &ElectionKey, policy: KeyPolicy, engine: Engine)
     }
     let width = key.plaintext_bytes();
     if parts.roots.len() != roots::ROOTS || parts.roots.iter().any(|root| root.0.len() != width) {
-        return wrong("the key has not eleven roots of its length");
+        return wrong("the key does not have eleven roots of its length");
     }
     if square_roots.len() != blum::ROUNDS || square_roots.iter().any(|root| root.0.len() != width) {
-        return wrong("the key has not 128 square roots of its length");
+        return wrong("the key does not have 128 square roots of its length");
     }
     roots::verify(&key, &key.openings_from_be(&joined(&parts.roots))?)?;
     blum::verify(&key, &key.openings_from_be(&joined(square_roots))?)?;

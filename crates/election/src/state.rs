@@ -412,7 +412,7 @@ impl State {
                 if fits {
                     Ok(())
                 } else {
-                    Err(ErrorKind::Shape { problem: "the result has not every candidate's votes" })
+                    Err(ErrorKind::Shape { problem: "the result lacks votes of some candidates" })
                 }
             }
             _ => Ok(()),
@@ -520,7 +520,7 @@ impl State {
         if bytes == expected {
             Ok(())
         } else {
-            Err(ErrorKind::Shape { problem: "not a share for every mark of the tally" })
+            Err(ErrorKind::Shape { problem: "shares of some marks of the tally are missing" })
         }
     }
 

@@ -33,7 +33,7 @@ export function decode(text: string, length?: number): Uint8Array {
   let at = 0;
   for (const character of text) {
     const value = VALUES.get(character);
-    if (value === undefined) throw new Fault("not base64url: a character that is none of its alphabet");
+    if (value === undefined) throw new Fault("not base64url: a character outside its alphabet");
     group = ((group << 6) | value) & 0xffff;
     bits += 6;
     if (bits >= 8) {
@@ -41,6 +41,6 @@ export function decode(text: string, length?: number): Uint8Array {
       bytes[at++] = (group >> bits) & 255;
     }
   }
-  ensure((group & ((1 << bits) - 1)) === 0, "not base64url as it must be: the last bits are not 0");
+  ensure((group & ((1 << bits) - 1)) === 0, "not canonical base64url: the last bits are not 0");
   return bytes;
 }

@@ -162,7 +162,7 @@ export class Core {
       `a number modulo n^2 has ${2 * this.bytes} bytes, not ${bytes.length}`,
     );
     const number = toBigint(bytes);
-    ensure(number > 0n && number < this.squared, "a number that is not between 0 and n^2");
+    ensure(number > 0n && number < this.squared, "the number is not between 0 and n^2");
     return number;
   }
 

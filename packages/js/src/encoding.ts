@@ -45,7 +45,7 @@ export class Encoding {
     this.scales = each(scale, slots, "scale");
     ensure(
       this.scales.every((one) => Number.isInteger(one) && one >= 0 && one <= MAX_SCALE),
-      `a scale is 0 to ${MAX_SCALE}`,
+      `a scale must be between 0 and ${MAX_SCALE}`,
     );
     this.ranges =
       range === undefined
@@ -53,12 +53,12 @@ export class Encoding {
         : each(range, slots, "range").map((one, at) => parseDecimal(one, this.scales[at] ?? 0));
     ensure(
       this.ranges.every((one) => one > 0n),
-      "a range is above 0",
+      "a range must be above 0",
     );
     this.maxAdditions = wholeNumber(options.maxAdditions ?? DEFAULT_MAX_ADDITIONS);
     ensure(
       this.maxAdditions >= 1n && this.maxAdditions < 1n << 64n,
-      "the headroom is 1 to 2^64 - 1 additions",
+      "the headroom must be between 1 and 2^64 - 1 additions",
     );
     this.slotBits = Math.max(...this.ranges.map(bitLength)) + bitLength(this.maxAdditions - 1n) + 1;
     this.#text = [this.maxAdditions, slots, this.scales, this.ranges].join(";");
@@ -75,7 +75,7 @@ export class Encoding {
     ensure(
       this.slots <= fits,
       () =>
-        `${this.slots} slots of ${this.slotBits} bits do not fit into a key of ${key.bits} bits: ${fits} do`,
+        `${this.slots} slots of ${this.slotBits} bits do not fit into a key of ${key.bits} bits; ${fits} would`,
     );
   }
 
@@ -89,7 +89,8 @@ export class Encoding {
       const range = this.ranges[slot] ?? 0n;
       ensure(
         number <= range && number >= -range,
-        () => `the number in slot ${slot} is beyond ${formatDecimal(range, this.scales[slot] ?? 0)}`,
+        () =>
+          `the number in slot ${slot} is out of range: at most ${formatDecimal(range, this.scales[slot] ?? 0)}`,
       );
       return number;
     });

@@ -17,7 +17,7 @@ export class Encrypted {
   constructor(key: PublicKey, encoding: Encoding, ciphertext: bigint, additions: bigint) {
     ensure(
       additions >= 0n && additions <= encoding.maxAdditions,
-      () => `${additions} additions, beyond the headroom of ${encoding.maxAdditions}`,
+      () => `${additions} additions exceed the headroom of ${encoding.maxAdditions}`,
     );
     this.key = key;
     this.encoding = encoding;
@@ -52,7 +52,7 @@ export class Encrypted {
 
   /** The sum of several, at least one. It is not re-randomised: who has the numbers can tell of which it is. */
   static sum(numbers: readonly Encrypted[]): Encrypted {
-    ensure(numbers.length > 0, "a sum of no numbers");
+    ensure(numbers.length > 0, "there are no numbers to sum");
     return numbers.reduce((sum, one) => sum.add(one));
   }
 
@@ -63,7 +63,7 @@ export class Encrypted {
     // Before the work: a factor may be as long as one likes.
     ensure(
       additions <= this.encoding.maxAdditions,
-      () => `a factor beyond the headroom of ${this.encoding.maxAdditions} additions`,
+      () => `the factor exceeds the headroom of ${this.encoding.maxAdditions} additions`,
     );
     return new Encrypted(this.key, this.encoding, this.key.multiply(this.ciphertext, factor), additions);
   }

@@ -19,8 +19,8 @@ const FORM =
 /** The text of an encrypted number. Throws for numbers in slots, which have none. */
 export function toValue(number: Encrypted): string {
   const { key, encoding, additions } = number;
-  ensure(encoding.slots === 1, "packed numbers have no form as a single value");
-  ensure(additions > 0n, "a value stands for one addition or more");
+  ensure(encoding.slots === 1, "packed numbers cannot be written as a single value");
+  ensure(additions > 0n, "a number with 0 additions cannot be written as a value");
   const parts = [key.id, key.bits, encoding.scales[0], encoding.ranges[0], encoding.maxAdditions, additions];
   return `${PREFIX}:${parts.join(":")}:${encode(key.wide(number.ciphertext))}`;
 }
@@ -30,7 +30,7 @@ export function fromValue(key: PublicKey, text: string): Encrypted {
   const parts = FORM.exec(text);
   ensure(
     parts !== null,
-    `no encrypted number: its text is ${PREFIX}:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT`,
+    `not an encrypted number: its text is ${PREFIX}:KEY:BITS:SCALE:RANGE:HEADROOM:ADDITIONS:CIPHERTEXT`,
   );
   const [, id, bits, scale, range, headroom, additions, ciphertext] = parts as unknown as string[];
   ensure(id === key.id && bits === String(key.bits), "encrypted with another key");

@@ -97,9 +97,9 @@ describe("encodings", () => {
     const encoding = new Encoding({ range: 10, maxAdditions: 3 });
     const one = Encrypted.of(key.public, 10, encoding);
     expect(one.multiply(3).decrypt(key)).toEqual(["30"]);
-    expect(() => one.multiply(4)).toThrow("beyond the headroom of 3");
-    expect(() => one.multiply(-4)).toThrow("beyond the headroom of 3");
-    expect(() => one.multiply(3).add(one)).toThrow("4 additions, beyond the headroom of 3");
+    expect(() => one.multiply(4)).toThrow("exceeds the headroom of 3");
+    expect(() => one.multiply(-4)).toThrow("exceeds the headroom of 3");
+    expect(() => one.multiply(3).add(one)).toThrow("4 additions exceed the headroom of 3");
     expect(() => one.multiply(1.5)).toThrow("not a whole number");
     // More than its additions can make: somebody added without saying so.
     const forged = Encrypted.from(key.public, encoding, key.public.encrypt(11n));
@@ -109,8 +109,8 @@ describe("encodings", () => {
     expect(() => Encrypted.of(key.public, 11, new Encoding({ range: 10 }))).toThrow("beyond 10");
     expect(() => Encrypted.of(key.public, [1, 2])).toThrow("2 numbers, not 1");
     expect(() => new Encoding({ slots: 2, scale: [1] })).toThrow("scale lists 1 slots, not 2");
-    expect(() => new Encoding({ scale: 39 })).toThrow("a scale is 0 to 38");
-    expect(() => new Encoding({ range: 0 })).toThrow("a range is above 0");
+    expect(() => new Encoding({ scale: 39 })).toThrow("a scale must be between 0 and 38");
+    expect(() => new Encoding({ range: 0 })).toThrow("a range must be above 0");
     expect(() => new Encoding({ maxAdditions: 1n << 64n })).toThrow("the headroom is");
     expect(() => new Encoding({ maxAdditions: 0 })).toThrow("the headroom is");
     expect(() => new Encoding({ slots: 1e9 })).toThrow("out of range");

@@ -39,13 +39,13 @@ test("other texts are refused", () => {
     Encrypted.of(key.public, "1.5", new Encoding({ scale: 2, range: 10, maxAdditions: 3 })),
   );
   for (const [from, to, why] of [
-    ["he1", "he2", "no encrypted number"],
+    ["he1", "he2", "not an encrypted number"],
     [key.public.id, "0".repeat(32), "another key"],
-    [":512:", ":0512:", "no encrypted number"],
+    [":512:", ":0512:", "not an encrypted number"],
     [":512:", ":514:", "another key"],
     [":2:", ":39:", "out of range"],
-    [":3:1:", ":3:4:", "beyond the headroom"],
-    [":3:1:", ":3:0:", "no encrypted number"],
+    [":3:1:", ":3:4:", "exceed the headroom"],
+    [":3:1:", ":3:0:", "not an encrypted number"],
     [":1000:", `:${1n << 127n}:`, "out of range"],
     // The last character has spare bits, which are 0 in "A".
     [/.{5}$/, "A", "bytes, not"],

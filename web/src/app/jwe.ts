@@ -43,7 +43,7 @@ async function wrappingKey(header: { [name: string]: Json }, passphrase: string)
 export async function decryptJwe(jwe: { [name: string]: Json }, passphrase: string): Promise<string> {
   const encoded = read.text(jwe.protected ?? null, "protected");
   const header = JSON.parse(new TextDecoder().decode(base64.decode(encoded))) as { [name: string]: Json };
-  ensure(passphrase !== "", "the file is under a passphrase");
+  ensure(passphrase !== "", "the file needs a passphrase");
   const content = read.oneOf(...(Object.keys(CONTENTS) as (keyof typeof CONTENTS)[]))(
     header.enc ?? null,
     "enc",

@@ -96,7 +96,10 @@ export function encrypt(
   voter: string,
   choices: readonly ReadonlySet<number>[],
 ): { body: Json; openings: Openings } {
-  ensure(choices.length === form.contests.length, "not as many choices as contests");
+  ensure(
+    choices.length === form.contests.length,
+    "the number of choices differs from the number of contests",
+  );
   const { key } = form;
   const opened: Openings["marks"] = [];
   const contests = form.contests.map((contest, at) => {
@@ -145,7 +148,10 @@ export function readBallot(form: Form, body: Json): Ballot {
   const { contests, election, voter } = BODY(body, "ballot");
   const { key } = form;
   ensure(election === form.id, "the ballot is for another election");
-  ensure(contests.length === form.contests.length, "the ballot has not as many contests as the election");
+  ensure(
+    contests.length === form.contests.length,
+    "the ballot and the election differ in the number of contests",
+  );
   const ciphertexts = form.contests.map((contest, at) => {
     const given = contests[at]?.marks ?? [];
     const width = membershipBytes(key, allowed(contest).length, key.shortBits);
@@ -225,7 +231,10 @@ export function readChallenge(form: Form, body: Json): { ballot: Ballot; values:
   const ballot = readBallot(form, challenge.ballot);
   const { openings } = challenge;
   const width = Math.ceil(form.key.shortBits / 8);
-  ensure(openings.length === form.contests.length, "the challenge opens not as many contests as there are");
+  ensure(
+    openings.length === form.contests.length,
+    "the challenge and the election differ in the number of contests",
+  );
   for (const [at, contest] of form.contests.entries()) {
     const [given, numbers] = [openings[at] ?? [], allowed(contest).length];
     ensure(given.length === marks(contest), () => `the challenge does not open every mark of contest ${at}`);

@@ -18,7 +18,7 @@ export function canonical(value: Json): string {
     return String(value);
   }
   if (typeof value === "string") {
-    ensure(value.isWellFormed(), "a text that is not Unicode");
+    ensure(value.isWellFormed(), "a text is not valid Unicode");
     return JSON.stringify(value);
   }
   if (value === null || typeof value === "boolean") return String(value);

@@ -233,7 +233,7 @@ export function fits(contest: Contest, chosen: ReadonlySet<number>): boolean {
 }
 
 function check(contest: Contest, chosen: ReadonlySet<number>): void {
-  ensure(fits(contest, chosen), "not as many candidates as must be chosen");
+  ensure(fits(contest, chosen), "the number of chosen candidates is not allowed");
   ensure(
     [...chosen].every((one) => one in contest.candidates),
     "there is no such candidate",

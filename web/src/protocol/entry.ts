@@ -135,7 +135,7 @@ export function readElection(body: Json): Election {
   const width = numbers.modulus.length;
   ensure(width <= MOST_BYTES, () => `no key has a modulus of ${width} bytes`);
   for (const one of [numbers.generator, ...numbers.roots, ...blum]) {
-    ensure(one.length === width, "a number of the key has not as many bytes as its modulus");
+    ensure(one.length === width, "a number of the key is not as long as its modulus");
   }
   const key = new Key(toBigint(numbers.modulus), toBigint(numbers.generator));
   ensure(key.bytes === width, "the key's modulus begins with a zero");
@@ -164,9 +164,9 @@ export function readElection(body: Json): Election {
 
 /** What each trustee says of a key that they generated together: that its machine took part. */
 function checkStatements(body: Json, { generated, keys, needed, signing }: Trustees): void {
-  ensure(canGenerate(needed, keys.length), "not so many trustees as generate a key together");
+  ensure(canGenerate(needed, keys.length), "this number of trustees cannot generate a key together");
   const statements = generated?.statements ?? [];
-  ensure(statements.length === signing.length, "not a statement of every trustee about the key");
+  ensure(statements.length === signing.length, "statements of some trustees about the key are missing");
   const { key, trustees } = body as { [member: string]: { [member: string]: Json } };
   const common = { base: trustees?.base ?? null, key: key ?? null, keys: trustees?.keys ?? null, needed };
   for (const [at, signature] of statements.entries()) {
@@ -189,7 +189,7 @@ function signingKeys(
     keys !== undefined,
     "the trustees have no keys to sign with: the election was set up by an earlier version",
   );
-  ensure(keys.length === count, "not a key to sign with for every trustee");
+  ensure(keys.length === count, "signing keys of some trustees are missing");
   const all = [...others, ...keys];
   const own = all.every((one, at) => all.findIndex((other) => equal(one, other)) === at);
   ensure(own, "two of trustees, registrar, organiser and board have the same key");
@@ -247,6 +247,6 @@ export function isTime(text: string): boolean {
 
 export function readHead(line: string): Head {
   const head = HEAD(parse(line), "head");
-  ensure(isTime(head.time), "the time of a head is none, or is written in another way");
+  ensure(isTime(head.time), "the time of a head is not valid");
   return head;
 }

@@ -25,8 +25,8 @@ export function checkKey(key: Key, { roots, blum }: KeyProofs, insecure = false)
   checkForm(n);
   checkGenerator(generator, n);
   checkStrength(n);
-  ensure(roots.length === ROOTS, "the key has not eleven roots");
-  ensure(blum.length === SQUARE_ROOTS, "the key has not 128 square roots");
+  ensure(roots.length === ROOTS, "the key does not have eleven roots");
+  ensure(blum.length === SQUARE_ROOTS, "the key does not have 128 square roots");
   ensure(
     [...roots, ...blum].every((root) => root > 0n && root < n),
     "a root of the key is out of range",

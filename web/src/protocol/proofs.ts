@@ -137,7 +137,7 @@ export function readResidue(
   proof: Uint8Array,
 ): Claims {
   const wide = 2 * key.bytes;
-  ensure(proof.length === residueBytes(key, bits), "a proof does not have the bytes that it must");
+  ensure(proof.length === residueBytes(key, bits), "a proof has the wrong length");
   const commitment = key.readWide(proof.subarray(0, wide));
   const response = readResponse(proof.subarray(wide), bits);
   const e = residueChallenge(key, context, number, commitment);
@@ -155,7 +155,7 @@ export function readMembership(
 ): Claims {
   const wide = 2 * key.bytes;
   const width = membershipBytes(key, 1, bits);
-  ensure(proof.length === set.length * width, "a proof does not have the bytes that it must");
+  ensure(proof.length === set.length * width, "a proof has the wrong length");
   const claims = set.map((member, side) => {
     const part = proof.subarray(side * width, (side + 1) * width);
     return {

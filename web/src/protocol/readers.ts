@@ -11,7 +11,7 @@ export type Reader<T> = (value: Json, name: string) => T;
 type Read<Members> = { [Name in keyof Members]: Members[Name] extends Reader<infer T> ? T : never };
 
 export const text: Reader<string> = (value, name) => {
-  ensure(typeof value === "string", () => `${name} is no text`);
+  ensure(typeof value === "string", () => `${name} is not a text`);
   return value;
 };
 
@@ -49,7 +49,7 @@ export const link: Reader<string> = (value, what) => {
 
 /** A flag that is there or is left out. */
 export const set: Reader<true> = (value, name) => {
-  if (value !== true) throw new Fault(`${name} is there, and not true`);
+  if (value !== true) throw new Fault(`${name} must be true or absent`);
   return value;
 };
 
@@ -77,14 +77,14 @@ export const small = integer(0, 2 ** 32 - 1);
 export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
   return (value, name) => {
     const found = texts.find((one) => one === value);
-    if (found === undefined) throw new Fault(`${name} is none of ${texts.join(", ")}`);
+    if (found === undefined) throw new Fault(`${name} must be one of ${texts.join(", ")}`);
     return found;
   };
 }
 
 /** 64 lower-case hexadecimal digits. */
 export const hash: Reader<string> = (value, name) => {
-  ensure(typeof value === "string" && /^[0-9a-f]{64}$/.test(value), () => `${name} is no hash`);
+  ensure(typeof value === "string" && /^[0-9a-f]{64}$/.test(value), () => `${name} is not a hash`);
   return value;
 };
 

@@ -157,7 +157,7 @@ export function readShares(
   bytes: Uint8Array,
 ): bigint[] {
   const width = shareBytes(key, trustees);
-  ensure(bytes.length === width * rows.length, "not as many shares as ciphertexts");
+  ensure(bytes.length === width * rows.length, "the number of shares differs from the number of ciphertexts");
   const shares = rows.map((_, at) => readShare(key, trustees, bytes.subarray(at * width, (at + 1) * width)));
   const numbers = shares.flatMap(({ number, a, b }) => [number, a, b]);
   ensure(key.areUnits(numbers), "a share has a number that is not a unit");

@@ -165,7 +165,7 @@ export class State {
         return undefined;
       case "opening":
         this.#in("tallied", kind);
-        ensure(!this.election.trustees && !this.#opened, "a decryption by one that is not asked for");
+        ensure(!this.election.trustees && !this.#opened, "a decryption was not expected");
         this.#openings(body);
         this.#opened = true;
         return undefined;
@@ -235,7 +235,10 @@ export class State {
     const all = this.election.contests;
     const fits =
       contests.length === all.length && all.every((one, at) => contests[at]?.length === marks(one));
-    ensure(fits && contests.flat().every(right), "not a number of its length for every mark");
+    ensure(
+      fits && contests.flat().every(right),
+      "the tally lacks some marks, or a number has the wrong length",
+    );
   }
 
   #tallied(body: Json): void {
@@ -264,7 +267,10 @@ export class State {
     const rows = contests.reduce((sum, contest) => sum + marks(contest), 0);
     ensure(trustees !== null && trustee <= trustees.keys.length, () => `there is no trustee ${trustee}`);
     ensure(!this.#trustees.has(trustee), () => `trustee ${trustee} has shared before`);
-    ensure(shares.length === rows * shareBytes(key, trustees), "not a share for every mark of the tally");
+    ensure(
+      shares.length === rows * shareBytes(key, trustees),
+      "shares of some marks of the tally are missing",
+    );
     this.#trustees.add(trustee);
   }
 
@@ -274,7 +280,7 @@ export class State {
     const all = this.election.contests;
     const fits =
       contests.length === all.length && all.every((one, at) => contests[at]?.length === results(one));
-    ensure(fits, "the result has not every candidate's votes");
+    ensure(fits, "the result lacks votes of some candidates");
     const needed = this.election.trustees?.needed ?? 0;
     ensure(this.#trustees.size >= needed, () => `${this.#trustees.size} of ${needed} shares that are needed`);
     ensure(this.election.trustees !== null || this.#opened, "the tally is not decrypted yet");
@@ -284,7 +290,7 @@ export class State {
     const { key } = this.election;
     const hashes = ballot.ciphertexts.flat().map((one) => hexHash(key.wide(one)));
     const free = hashes.every((one, at) => !this.#used.has(one) && hashes.indexOf(one) === at);
-    ensure(free, "a ciphertext that is on the board already");
+    ensure(free, "a ciphertext is on the board already");
     for (const one of hashes) this.#used.add(one);
   }
 

@@ -98,14 +98,17 @@ export function opened(state: State, totals: Totals, body: Json): Totals {
   const { key } = state.election;
   const given = OPENING(body, "opening");
   ensure(given.election === state.id, "the decryption is for another election");
-  ensure(given.contests.length === totals.length, "the decryption has not as many contests as there are");
+  ensure(
+    given.contests.length === totals.length,
+    "the decryption and the totals differ in the number of contests",
+  );
   return totals.map((marks, at) => {
     const own = given.contests[at] ?? [];
-    ensure(own.length === marks.length, "the decryption has not every mark");
+    ensure(own.length === marks.length, "the decryption lacks some marks");
     return own.map(({ opening, plaintext }, mark) => {
       ensure(opening.length === key.bytes && plaintext.length === key.bytes, "a number of another length");
       const [r, m] = [toBigint(opening), toBigint(plaintext)];
-      ensure(r > 0n && r < key.n && m < key.n, "a number that is not below n");
+      ensure(r > 0n && r < key.n && m < key.n, "a number is not below n");
       const again = (key.plain(m) * power(r, key.n, key.squared)) % key.squared;
       ensure(again === marks[mark], "a total does not hold what the decryption says");
       return m;

@@ -195,7 +195,11 @@ fn openings_are_those_of_the_tally() {
     wrong(&|opening| opening.contests[0][0].opening.0.fill(0), "contest 0, mark 0: a number out of range");
     wrong(&|opening| opening.contests[1][0].plaintext.0.fill(255), "contest 1, mark 0: a number out of range");
     let found = changed(&|opening| _ = opening.contests[0].pop());
-    assert!(found[0].0 == Step::Rules && found[0].1.contains("not a number of its length for every mark"), "{found:?}");
+    assert!(
+        found[0].0 == Step::Rules
+            && found[0].1.contains("the tally lacks some marks, or a number has the wrong length"),
+        "{found:?}"
+    );
     let found = failures(&report(&forged_of(&running, |notices| _ = notices.remove(at)), POLICY));
     assert_eq!(found[0].0, Step::Rules, "{found:?}");
     let twice = failures(&report(&forged_of(&running, |notices| notices.insert(at, notices[at].clone())), POLICY));
@@ -529,7 +533,7 @@ fn manifests_that_cannot_be_are_refused() {
     );
     wrong(&|manifest| manifest.board = manifest.organiser.clone(), at, "organiser and board have the same key");
     wrong(&|manifest| manifest.board.0.fill(0), at, "the board's key is not an Ed25519 public key");
-    wrong(&|manifest| _ = manifest.key.roots.pop(), at, "the key has not eleven roots");
+    wrong(&|manifest| _ = manifest.key.roots.pop(), at, "the key does not have eleven roots");
     wrong(&|manifest| manifest.key.roots.swap(0, 1), at, "the proof does not hold");
     let roots = |manifest: &mut hearith_election::Manifest| manifest.key.blum.take().unwrap();
     wrong(&|manifest| _ = roots(manifest), at, "set up by an earlier version");

@@ -163,7 +163,7 @@ class _TextLoader(adapt.Loader):
         try:
             text = bytes(data).decode("ascii")
         except UnicodeDecodeError:
-            raise CiphertextError("no encrypted number, whose text is ASCII", kind="description") from None
+            raise CiphertextError("not an encrypted number: its text is not ASCII", kind="description") from None
         return from_text(text)
 
 
