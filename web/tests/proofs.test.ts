@@ -104,7 +104,9 @@ describe("proofs of our own", () => {
     expect(bits).toBe(key.shortBits + 2);
     const proof = proveResidue(key, context, key.basePower(sum), sum, bits);
     expect(hold(key, readResidue(key, context, key.basePower(sum), bits, proof))).toBe(true);
-    expect(() => readResidue(key, context, key.basePower(sum), key.shortBits + 16, proof)).toThrow("bytes");
+    expect(() => readResidue(key, context, key.basePower(sum), key.shortBits + 16, proof)).toThrow(
+      "wrong length",
+    );
   });
 
   test("answers out of range and commitments that are no units are refused", () => {

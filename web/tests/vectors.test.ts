@@ -208,10 +208,10 @@ describe("the crate's record of one holder", () => {
       [(entries: Signed[]) => entries.splice(at, 1), /not decrypted yet/],
       [
         shorter((all) => Object.assign(first(all), { opening: base64.encode(new Uint8Array(63)) })),
-        /its length/,
+        /wrong length/,
       ],
-      [shorter((all) => all[0]?.pop()), /every mark/],
-      [(entries: Signed[]) => entries.splice(at, 0, entries[at] as Signed), /not asked for/],
+      [shorter((all) => all[0]?.pop()), /lacks some marks/],
+      [(entries: Signed[]) => entries.splice(at, 0, entries[at] as Signed), /not expected/],
       [
         (entries: Signed[]) => {
           const { election = null } = (entries[at] as Signed).body;

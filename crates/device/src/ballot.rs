@@ -1,9 +1,9 @@
 //! The encryptor board of the ballot machine (`rtl/election`) as a voter's terminal sees it: a vote
 //! goes in; a ballot with its proofs comes out, part by part and then a receipt of it; then it is
-//! cast, or challenged. [`VotingSession`] makes and reads messages without a line: whoever has one carries
-//! them, and begins anew where one was lost. [`Machine`] has a [`Line`], and is what a front end
-//! uses: set up for an election, it gives ballots. [`Tally`] is the other board's driver, which
-//! counts them and gives a trustee's shares of totals.
+//! cast, or challenged. [`VotingSession`] makes and reads messages without a line: whoever has one
+//! carries them, and begins anew where one was lost. [`Machine`] has a [`Line`], and is what a
+//! front end uses: set up for an election, it gives ballots. [`Tally`] is the other board's driver,
+//! which counts them and gives a trustee's shares of totals.
 //!
 //! Nothing that the board says is believed to be a ballot: the receipt must be that of the parts,
 //! and proofs are for the election to verify. That the ballot holds what was chosen only a

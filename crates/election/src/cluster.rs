@@ -3,8 +3,8 @@
 //!
 //! 1. A worker reads a file and gives its *outline*: hashes of every line, whatever is no ballot in
 //!    full, and of a ballot its voter and keyed hashes of its ciphertexts ([`Worker::outline`]).
-//! 2. The coordinator takes outlines in the order of the files: chain, tree, heads, rules, and what is
-//!    no ballot ([`Coordinator::take`]).
+//! 2. The coordinator takes outlines in the order of the files: chain, tree, heads, rules, and what
+//!    is no ballot ([`Coordinator::take`]).
 //! 3. A worker reads files again and checks what only it can: the signatures and proofs of ballots,
 //!    with the keys of their voters, and the product of those that count ([`Worker::check`]).
 //! 4. The coordinator takes the verdicts and products, and ends with the same report as

@@ -45,8 +45,8 @@ fn part(batch: &Batch, rows: Range<usize>) -> Cow<'_, Batch> {
 
 impl Claims<'_> {
     /// The first number whose claims do not all hold, if there is one, after
-    /// [`Claims::hold_and_are_units`] said no for claims of units. A wrong one is taken for right with a
-    /// probability of `2^-127`.
+    /// [`Claims::hold_and_are_units`] said no for claims of units. A wrong one is taken for right
+    /// with a probability of `2^-127`.
     pub(crate) fn first_invalid(&self) -> Result<Option<usize>, Error> {
         let all = self.numbers.len();
         // Of more claims it is known that they do not hold together.

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_is_one_household() {
+    fn a_network_is_one_client() {
         let of = |text: &str| client_prefix(text.parse().unwrap());
         assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2::9"));
         assert_ne!(of("2001:db8:1:2::9"), of("2001:db8:1:3::9"));

@@ -106,13 +106,13 @@ describe("encodings", () => {
     expect(() => forged.decrypt(key)).toThrow("overflowed");
   });
   test("what does not fit is refused", () => {
-    expect(() => Encrypted.of(key.public, 11, new Encoding({ range: 10 }))).toThrow("beyond 10");
+    expect(() => Encrypted.of(key.public, 11, new Encoding({ range: 10 }))).toThrow("at most 10");
     expect(() => Encrypted.of(key.public, [1, 2])).toThrow("2 numbers, not 1");
     expect(() => new Encoding({ slots: 2, scale: [1] })).toThrow("scale lists 1 slots, not 2");
     expect(() => new Encoding({ scale: 39 })).toThrow("a scale must be between 0 and 38");
     expect(() => new Encoding({ range: 0 })).toThrow("a range must be above 0");
-    expect(() => new Encoding({ maxAdditions: 1n << 64n })).toThrow("the headroom is");
-    expect(() => new Encoding({ maxAdditions: 0 })).toThrow("the headroom is");
+    expect(() => new Encoding({ maxAdditions: 1n << 64n })).toThrow("the headroom must be");
+    expect(() => new Encoding({ maxAdditions: 0 })).toThrow("the headroom must be");
     expect(() => new Encoding({ slots: 1e9 })).toThrow("out of range");
     const wide = new Encoding({ slots: 16 });
     expect(() => Encrypted.of(key.public, Array(16).fill(1), wide)).toThrow("16 slots of 96 bits do not fit");
