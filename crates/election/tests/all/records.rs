@@ -537,7 +537,7 @@ fn manifests_that_cannot_be_are_refused() {
     wrong(&|manifest| manifest.key.roots.swap(0, 1), at, "the proof does not hold");
     let roots = |manifest: &mut hearith_election::Manifest| manifest.key.blum.take().unwrap();
     wrong(&|manifest| _ = roots(manifest), at, "set up by an earlier version");
-    wrong(&|manifest| manifest.key.blum = Some(roots(manifest)[1..].to_vec()), at, "has not 128 square roots");
+    wrong(&|manifest| manifest.key.blum = Some(roots(manifest)[1..].to_vec()), at, "does not have 128 square roots");
     wrong(
         &|manifest| manifest.key.blum = Some(roots(manifest).into_iter().rev().collect()),
         at,
