@@ -14,9 +14,9 @@ use hearith_device::ballot::{
 };
 use hearith_device::{Error, ErrorKind};
 use hearith_election::{
-    Ballot, Board, Body, Bytes, Challenge, Contest, Decrypted, Election, ElectionKey, HEADS, Limit, Manifest, Mark,
-    Method, Notice, Of, Opened, Opening, Products, Selection, Share, Signer, Source as Files, State, Trustees, Voter,
-    Voters, board_file, verify,
+    Ballot, Board, Body, Bytes, Challenge, Contest, DecryptedMark, Election, ElectionKey, ElectionRef, HEADS, Limit,
+    Manifest, Mark, Method, Notice, Opening, Products, RevealedMark, Selection, Share, Signer, Source as Files, State,
+    Trustees, Voter, Voters, board_file, verify,
 };
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey};
 use hearith_simulated::ballot_machine::{EncryptorBoard, Feeder, NoiseFault, TallyBoard, ToTally};
@@ -214,7 +214,7 @@ impl Office {
         let list = list.map(|(at, signer)| Voter { id: Self::name(at), key: signer.public(), weight: 1 }).collect();
         let election = office.election().id();
         office.publish(Body::Voters(Voters { election, voters: list }));
-        office.publish(Body::Open(Of { election }));
+        office.publish(Body::Open(ElectionRef { election }));
         office
     }
 
@@ -506,7 +506,7 @@ fn challenge(machine: &mut Machine, office: &mut Office, voter: usize) {
         let ciphertext = Integer::from_digits(&published.ciphertext, Order::Msf);
         assert_eq!(ciphertext, machine.key.encrypt(mark == 1, &exponent));
     }
-    let opened = |one: &hearith_device::ballot::Opening| Opened {
+    let opened = |one: &hearith_device::ballot::Opening| RevealedMark {
         exponent: Bytes(one.exponent.to_vec()),
         value: usize::from(one.value),
     };
@@ -808,7 +808,7 @@ fn persist(
 
 /// The election is closed. What the tally board says is what everybody computes from the ballots.
 fn close(machine: &mut Machine, office: &mut Office, products: Products) -> hearith_election::Tally {
-    office.publish(Body::Close(Of { election: office.election().id() }));
+    office.publish(Body::Close(ElectionRef { election: office.election().id() }));
     let tally = products.to_tally(office.state.counted());
     let width = 2 * machine.key.bytes();
     for (contest, marks) in tally.contests.iter().enumerate() {
@@ -867,7 +867,7 @@ fn holds(mut machine: Machine, mut office: Office, trouble: Trouble, seed: u64) 
     let width = machine.key.bytes();
     let mut decrypted = |contest: usize, mark: usize| {
         let plaintext = machine.total(contest, mark);
-        Decrypted {
+        DecryptedMark {
             opening: big_endian(&machine.told(4, contest, mark), width),
             plaintext: big_endian(&plaintext, width),
         }
