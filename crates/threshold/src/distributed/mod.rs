@@ -12,6 +12,8 @@
 //! key accepted. If one of them deviates, the run ends, the trustee is named ([`Failure`]), and
 //! nothing of the run is kept.
 //!
+//! [`offline`] carries the messages in files, for machines without a network.
+//!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};
 //! use hearith_paillier::{Engine, KeyPolicy, Variant};
@@ -59,6 +61,7 @@ mod core;
 mod failure;
 mod message;
 mod numbers;
+pub mod offline;
 mod plan;
 mod proofs;
 mod replay;
@@ -82,6 +85,8 @@ pub const MAX_TRUSTEES: u32 = 9;
 pub const MIN_BITS: u32 = 128;
 /// Bits of the longest key that trustees generate together.
 pub const MAX_BITS: u32 = 4096;
+/// Most candidates in a batch.
+pub const MAX_CANDIDATES: usize = 1 << 18;
 
 /// Whether `w` of `l` trustees can share a key that they generate together: 3 to 9 trustees, at
 /// least 2 needed, and `l >= 2 w - 1`, since products of shares need so many.
@@ -132,13 +137,18 @@ impl Parameters {
             return Err(ErrorKind::Scheme(kind).into());
         }
         // About eight batches are expected.
-        let candidates = (plan::expected(bits / 2, trustees) / 8.0) as usize;
-        Ok(Parameters { bits, needed, trustees, variant, policy, engine, candidates: candidates.clamp(8, 1024) })
+        let mut parameters = Parameters { bits, needed, trustees, variant, policy, engine, candidates: 0 };
+        parameters.candidates = ((parameters.expected() / 8.0) as usize).clamp(8, 1024);
+        Ok(parameters)
     }
 
     /// How many candidates are expected to be tried.
     pub fn expected_candidates(&self) -> u64 {
-        plan::expected(self.bits / 2, self.trustees) as u64
+        self.expected() as u64
+    }
+
+    pub(crate) fn expected(&self) -> f64 {
+        plan::expected(self.bits / 2, self.trustees)
     }
 
     /// Bits of the key.
@@ -162,12 +172,12 @@ impl Parameters {
         self.candidates
     }
 
-    /// The same with so many candidates in a batch, 1 to 65 536.
+    /// The same with so many candidates in a batch, 1 to [`MAX_CANDIDATES`].
     ///
     /// # Panics
     /// If the number is out of range.
     pub fn with_candidates(self, candidates: usize) -> Self {
-        assert!((1..=1 << 16).contains(&candidates), "{candidates} candidates in a batch");
+        assert!((1..=MAX_CANDIDATES).contains(&candidates), "{candidates} candidates in a batch");
         Parameters { candidates, ..self }
     }
 

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 const OPENING_ROUNDS: u32 = 3;
 /// Rounds until who is to blame is decided: two more, for seeds that only some were shown, and for
 /// what these find with them.
-const BLAME_ROUNDS: u32 = OPENING_ROUNDS + 2;
+pub(crate) const BLAME_ROUNDS: u32 = OPENING_ROUNDS + 2;
 
 /// What follows from a round.
 pub enum Step {
@@ -63,6 +63,8 @@ pub struct Progress {
     pub expected: u64,
     /// Whether a candidate has been found, and the key is being made from it.
     pub has_found: bool,
+    /// Whether the run has failed, and the trustees find out who is to blame.
+    pub has_failed: bool,
     /// The round, from 0.
     pub round: u32,
 }
@@ -179,6 +181,7 @@ impl Trustee {
             tried: u64::from(self.core.number()) * self.plan.candidates() as u64,
             expected: self.plan.parameters.expected_candidates(),
             has_found: self.core.stage() >= Stage::TestCommitments,
+            has_failed: self.blame.is_some(),
             round: self.round,
         }
     }

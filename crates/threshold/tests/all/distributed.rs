@@ -43,7 +43,7 @@ const RESULTS: u8 = 15;
 const VERIFICATION: u8 = 16;
 const DONE: u8 = 18;
 
-fn derive(label: &str, parts: &[&[u8]]) -> [u8; HASH] {
+pub(super) fn derive(label: &str, parts: &[&[u8]]) -> [u8; HASH] {
     let label = format!("hearith-distributed 1 {label}");
     let parts = std::iter::once(label.as_bytes()).chain(parts.iter().copied());
     let update = |hash: Sha256, part: &[u8]| hash.chain_update((part.len() as u64).to_be_bytes()).chain_update(part);

@@ -3,5 +3,6 @@
 mod dealers;
 mod distributed;
 mod files;
+mod offline;
 mod shares;
 mod vectors;
