@@ -278,7 +278,7 @@ pub struct Encrypt {
     /// Largest magnitude of a value, likewise [default: 2^63 - 1 after scaling]
     #[arg(long, value_name = "R")]
     pub range: Vec<List<Setting<String>>>,
-    /// Additions to leave headroom for (bfv: as many as noise allows)
+    /// Additions to leave headroom for (bfv: what noise allows)
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
     pub max_additions: u64,
     /// Put the columns of a row into one ciphertext: smaller files, faster sums
