@@ -4,7 +4,6 @@ keep, show and compute with them.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Any, NoReturn, Self
@@ -18,19 +17,11 @@ from hearith import _computing
 from hearith._arithmetic import aligned, moved
 from hearith._cells import Cells, valid
 from hearith._encrypted import Encrypted
+from hearith._pandas_writers import check_kept
 from hearith.array import EncryptedArray
 from hearith.arrow import Description, EncryptedType, read_encoding, to_arrow
 from hearith.encoding import MAX_SCALE, Encoding
 from hearith.errors import KeyMismatchError, RangeError, TableError
-
-#: What of pandas writes cells as text that nobody reads back, by its module.
-_WRITERS = {
-    "pandas.io.formats.csvs": "to_csv",
-    "pandas.io.formats.excel": "to_excel",
-    "pandas.io.formats.xml": "to_xml",
-}
-#: Packages whose calls may be between a writer and a column.
-_BETWEEN = ("pandas", "numpy", "hearith")
 
 
 @register_extension_dtype
@@ -225,13 +216,13 @@ class EncryptedColumn(ExtensionArray):
         return type(self)(pa.ExtensionArray.from_storage(EncryptedType(description), stored))
 
     def __iter__(self) -> Iterator[Any]:
-        _check_kept()
+        check_kept()
         return map(self._cell, range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.typing.NDArray[Any]:
         if dtype is not None and np.dtype(dtype) != object:
             raise TypeError("encrypted numbers have no plain array: decrypt them with the private key")
-        _check_kept()
+        check_kept()
         cells = np.empty(len(self), object)
         for place in range(len(self)):
             cells[place] = self._cell(place)
@@ -388,23 +379,6 @@ def with_columns(frame: pd.DataFrame) -> pd.DataFrame:
             frame = frame.copy(deep=False)
             frame.isetitem(place, column)
     return frame
-
-
-def _check_kept() -> None:
-    """Checks that no writer of text asks for the cells: pandas has no other sign of that.
-
-    Raises:
-        TypeError: one does, and would write what cells show, from which nobody has the numbers.
-    """
-    frame = inspect.currentframe()
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module in _WRITERS:
-            text = "writes what cells show and would lose the encrypted numbers: write Parquet or Feather"
-            raise TypeError(f"{_WRITERS[module]} {text}, or decrypt first")
-        if module.partition(".")[0] not in _BETWEEN:
-            return
-        frame = frame.f_back
 
 
 def _operand(other: Any) -> Any:
