@@ -116,10 +116,12 @@ row() {
     if [ -s "$here/results/gpu-kernels.tsv" ]; then
         printf '\n## Kernels alone\n\n'
         # shellcheck disable=SC2016  # Markdown
-        printf 'Rates of single kernels on random operands, without copies and checks, by `bench/gpu/kernels.cu`:\n'
-        sed -n '1s/^# [^ ]* on \(one .*\) Results.*/\1/p' "$here/results/gpu-kernels.tsv"
+        printf 'Rates of single kernels on random operands, without copies and checks, by an earlier form of\n'
+        # shellcheck disable=SC2016  # Markdown
+        printf '`bench/gpu/kernels.cu`, which has not run on a card as it is now:\n'
+        sed -n '1s/^# .* on \(one .*\) Results.*/\1/p' "$here/results/gpu-kernels.tsv"
         printf 'A decryption takes two powers. "Squares by halves" is the source that is compiled now for up to 20 limbs\n'
-        printf 'of one thread; the other rows ran before, with the same source for their sizes.\n\n'
+        printf 'of one thread; "as before" is the source before that, which is compiled still for all other sizes.\n\n'
         printf '| kernel | limbs | threads a number | blocks a multiprocessor | registers | results a second | source |\n'
         printf '| --- | ---: | ---: | ---: | ---: | ---: | --- |\n'
         awk -F'\t' '!/^#/ { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " | " $8 " | " $9 " |" }' "$here/results/gpu-kernels.tsv"

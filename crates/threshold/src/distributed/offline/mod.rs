@@ -58,7 +58,7 @@ mod tests {
         Parameters::new(bits, 3, 5, Variant::Standard, policy, Engine::Serial).unwrap().for_one_batch()
     }
 
-    /// What docs/how-to/trustees.md says.
+    /// What the changelog says.
     #[test]
     fn a_run_takes_twenty_exchanges() {
         assert_eq!((EXCHANGES, BATCH_EXCHANGES, FAILURE_EXCHANGES), (20, 10, 5));
