@@ -3,23 +3,31 @@
 use crate::Batch;
 use crate::natural::clear_bits_from;
 use getrandom::Error;
+use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 /// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
 const CHUNK: usize = 1 << 14;
+/// Chunks from which several threads draw: the system's generator is slower than memory.
+const MANY: usize = 16;
 
 /// Overwrites the limbs with random ones.
 ///
 /// # Errors
 /// If the operating system's generator fails.
 pub fn fill(limbs: &mut [u64]) -> Result<(), Error> {
+    if limbs.len() < MANY * CHUNK / 8 {
+        return limbs.chunks_mut(CHUNK / 8).try_for_each(fill_chunk);
+    }
+    limbs.par_chunks_mut(CHUNK / 8).try_for_each(fill_chunk)
+}
+
+fn fill_chunk(limbs: &mut [u64]) -> Result<(), Error> {
     let mut bytes = Zeroizing::new([0; CHUNK]);
-    for part in limbs.chunks_mut(CHUNK / 8) {
-        let drawn = &mut bytes[..8 * part.len()];
-        getrandom::fill(drawn)?;
-        for (limb, piece) in part.iter_mut().zip(drawn.chunks_exact(8)) {
-            *limb = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
-        }
+    let drawn = &mut bytes[..8 * limbs.len()];
+    getrandom::fill(drawn)?;
+    for (limb, piece) in limbs.iter_mut().zip(drawn.chunks_exact(8)) {
+        *limb = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
     }
     Ok(())
 }
@@ -51,7 +59,9 @@ mod tests {
 
     #[test]
     fn long_batches_are_filled_to_the_end() {
-        let batch = bits(2 * CHUNK / 8 + 3, 1, 64).unwrap();
-        assert!(batch.rows().all(|row| row[0] != 0));
+        for chunks in [2, MANY, 3 * MANY] {
+            let batch = bits(chunks * CHUNK / 8 + 3, 1, 64).unwrap();
+            assert!(batch.rows().all(|row| row[0] != 0));
+        }
     }
 }
