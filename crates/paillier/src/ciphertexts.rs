@@ -146,7 +146,19 @@ impl PublicKey {
         if let Some(other) = rows.iter().find(|row| row.len() != width) {
             return Err(ErrorKind::Width { width, bytes: other.len() }.into());
         }
-        let ciphertexts = self.ciphertexts(Batch::from_be_rows(rows.iter().copied(), self.ciphertext_limbs())).public();
+        self.ciphertexts_from_batch(Batch::from_be_rows(rows.iter().copied(), self.ciphertext_limbs()))
+    }
+
+    /// As [`PublicKey::ciphertexts_from_be`], from numbers of as many limbs as `n^2` has.
+    ///
+    /// # Panics
+    /// If the numbers have another number of limbs.
+    ///
+    /// # Errors
+    /// As [`PublicKey::ciphertexts_from_be`].
+    pub fn ciphertexts_from_batch(&self, numbers: Batch) -> Result<Ciphertexts, Error> {
+        assert_eq!(numbers.limbs(), self.ciphertext_limbs(), "limbs of a ciphertext");
+        let ciphertexts = self.ciphertexts(numbers).public();
         self.check_range(&ciphertexts)?;
         Ok(ciphertexts)
     }

@@ -105,11 +105,23 @@ impl PublicKey {
         if !bytes.len().is_multiple_of(width) {
             return Err(ErrorKind::Width { width, bytes: bytes.len() }.into());
         }
-        let batch = Batch::from_be_bytes(bytes, width, self.plaintext_limbs());
-        let too_large = batch.rows().position(|row| natural::less(row, self.modulus()) == 0);
+        self.plaintexts_from_batch(Batch::from_be_bytes(bytes, width, self.plaintext_limbs()))
+    }
+
+    /// As [`PublicKey::plaintexts_from_be`], from numbers of as many limbs as `n` has.
+    ///
+    /// # Panics
+    /// If the numbers have another number of limbs.
+    ///
+    /// # Errors
+    /// [`PlaintextTooLarge`](crate::ErrorKind::PlaintextTooLarge) for the first row that is not
+    /// below `n`.
+    pub fn plaintexts_from_batch(&self, numbers: Batch) -> Result<Plaintexts, Error> {
+        assert_eq!(numbers.limbs(), self.plaintext_limbs(), "limbs of a plaintext");
+        let too_large = numbers.rows().position(|row| natural::less(row, self.modulus()) == 0);
         match too_large {
             Some(row) => Err(ErrorKind::PlaintextTooLarge.at_row(row)),
-            None => Ok(Plaintexts::new(self.id(), width, batch)),
+            None => Ok(Plaintexts::new(self.id(), self.plaintext_bytes(), numbers)),
         }
     }
 }
