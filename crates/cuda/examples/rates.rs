@@ -1,7 +1,9 @@
 //! Rates of the first card, for `bench/gpu.sh`: known answers first, then a line for each figure:
-//! what, rows, seconds of kernels, seconds with everything (copies, checks on the CPU).
+//! what, rows, seconds of kernels, seconds with everything (copies, checks on the CPU). Lines that
+//! begin with "batch", for which one asks, compare batches of few rows: what, rows, seconds of the
+//! card with everything, seconds of this CPU.
 //!
-//! Usage: rates KEYS ROWS. KEYS has private keys as JSON Web Keys, `NAME.json`.
+//! Usage: rates KEYS ROWS [batches]. KEYS has private keys as JSON Web Keys, `NAME.json`.
 
 use std::error::Error;
 use std::path::Path;
@@ -14,6 +16,10 @@ use hearith_paillier::{Ciphertexts, Compute, Decrypt, Engine, KeyPolicy, Private
 
 /// Runs of each, of which the best counts.
 const RUNS: usize = 2;
+/// Rows of the batches that are compared with the CPU.
+const BATCHES: [usize; 6] = [64, 256, 1024, 4096, 16384, 65536];
+/// Seconds after which no larger batch is measured.
+const LONG: f64 = 1.0;
 
 fn measure<T>(
     name: &str,
@@ -37,11 +43,41 @@ fn measure<T>(
     Ok(last)
 }
 
+/// Seconds of the best of some runs.
+fn seconds<T>(mut work: impl FnMut() -> Result<T, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+    work()?;
+    let mut best = f64::INFINITY;
+    for _ in 0..RUNS {
+        let before = Instant::now();
+        work()?;
+        best = best.min(before.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+/// Batches of growing size on the card and on this CPU.
+fn compare<T>(
+    name: &str,
+    batches: impl Iterator<Item = usize>,
+    mut card: impl FnMut(usize) -> Result<T, Box<dyn Error>>,
+    mut cpu: impl FnMut(usize) -> Result<T, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    for rows in batches {
+        let (there, here) = (seconds(|| card(rows))?, seconds(|| cpu(rows))?);
+        println!("batch {name}\t{rows}\t{there:.6}\t{here:.6}");
+        if here > LONG {
+            break;
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(keys), Some(rows)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: rates KEYS ROWS".into());
+        return Err("usage: rates KEYS ROWS [batches]".into());
     };
+    let batches = if arguments.next().is_some() { BATCHES.as_slice() } else { &[] };
     let rows: usize = rows.parse()?;
     let driver = Driver::load()?;
     let trust = Trust::Check;
@@ -65,6 +101,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         eprintln!("{name}: known answers are right on {}", hearith_device::Device::describe(&card));
         measure(&format!("decrypt {name}"), rows, &card, || Ok(card.decrypt(&many)?))?;
+        compare(
+            &format!("decrypt {name}"),
+            batches.iter().copied().filter(|&batch| batch <= rows),
+            |count| Ok(card.decrypt(&many.range(0..count)?)?),
+            |count| Ok(key.decrypt(&many.range(0..count)?)?),
+        )?;
         drop(card);
 
         let card = LoadedCard::with_public(&driver, 0, public, trust)?;
@@ -74,6 +116,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let count = if name.starts_with("standard") { rows.div_ceil(16) } else { rows };
         let plaintexts = plaintexts.range(0..count)?;
         measure(&format!("encrypt {name}"), count, &card, || Ok(card.encrypt(&plaintexts)?))?;
+        compare(
+            &format!("encrypt {name}"),
+            batches.iter().copied().filter(|&batch| batch <= count),
+            |count| Ok(card.encrypt(&plaintexts.range(0..count)?)?),
+            |count| Ok(public.encrypt(&plaintexts.range(0..count)?)?),
+        )?;
         let groups: Vec<Vec<u32>> = (0..960).map(|group| (group..rows as u32).step_by(960).collect()).collect();
         let totals = measure(&format!("sum {name}"), rows, &card, || Ok(card.sum_groups(&many, &groups)?))?;
         if totals != public.sum_groups(&many, &groups)? {

@@ -16,8 +16,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use zeroize::Zeroize;
-
 use crate::driver::{Address, Context, Driver, Event, Handle, Pinned, Properties, Stream};
 use crate::fault::{Fault, OLDEST_CARD};
 use crate::images;
@@ -300,7 +298,7 @@ impl Card {
         if matches!(ended, Err(Fault::Forked)) {
             return ended;
         }
-        self.pinned.values_mut().for_each(|pinned| pinned.bytes_mut().zeroize());
+        self.pinned.values_mut().for_each(Pinned::wipe);
         ended?;
         for piece in self.memory.values() {
             self.context.zero(piece.address, piece.bytes)?;

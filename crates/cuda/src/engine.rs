@@ -76,6 +76,28 @@ impl Dual {
         self.size.limbs * self.arithmetic.bits()
     }
 
+    /// Bytes of a row of [`Raw`].
+    fn row_bytes(&self) -> usize {
+        2 * self.size.limbs * self.arithmetic.bytes()
+    }
+
+    /// What a kernel of powers computed, canonical.
+    pub(crate) fn pairs(&self, raw: &Raw) -> Pairs {
+        let (width, row_words) = (self.modulus.len(), self.row_bytes() / 8);
+        let len = raw.0.len() / row_words;
+        let mut pairs = Pairs { low: Batch::zeros(len, width), high: Batch::zeros(len, width) };
+        let places = pairs.low.as_limbs_mut().par_chunks_exact_mut(width);
+        let places = places.zip(pairs.high.as_limbs_mut().par_chunks_exact_mut(width));
+        places.zip(raw.0.par_chunks_exact(row_words)).for_each(|((low, high), row)| {
+            let mut bytes = Zeroizing::new(vec![0; 8 * row_words]);
+            bytes.chunks_exact_mut(8).zip(row).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
+            let (first, second) = bytes.split_at(bytes.len() / 2);
+            let over = residue(low, self.arithmetic, first, &self.modulus, 0);
+            residue(high, self.arithmetic, second, &self.modulus, over);
+        });
+        pairs
+    }
+
     /// Tables of the powers of a number modulo `m^2` whose exponents are below `2^bits`.
     pub(crate) fn comb(&self, squared: &Modulus, base: &[u64], bits: u32) -> Comb {
         let columns = bits.div_ceil(TEETH).max(1);
@@ -169,11 +191,30 @@ struct Operands<'a> {
     second: Option<&'a Batch>,
 }
 
-/// Powers with one exponent, which may be a key's but is no row's own.
-pub(crate) struct Shared<'a> {
+/// Powers of all rows with one exponent, which may be a key's but is no row's own.
+pub(crate) struct Power<'a> {
+    pub(crate) dual: &'a Dual,
+    pub(crate) numbers: &'a Batch,
     pub(crate) exponent: &'a [u64],
-    /// Below `2^bits`.
-    pub(crate) bits: u32,
+}
+
+/// Rows as a kernel of powers leaves them, in a card's limbs. The CPU's own form of them is made
+/// apart ([`Dual::pairs`]), so that the card need not wait for it. Wiped when dropped.
+pub(crate) struct Raw(Zeroizing<Vec<u64>>);
+
+impl Raw {
+    fn new(bytes: &[u8]) -> Self {
+        let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes")));
+        Raw(Zeroizing::new(words.collect()))
+    }
+}
+
+/// One kernel of powers over all rows.
+struct Work<'a> {
+    dual: &'a Dual,
+    operation: Operation,
+    operands: Operands<'a>,
+    job: Job,
 }
 
 /// Computes batches on a card that it has to itself.
@@ -181,27 +222,43 @@ pub(crate) struct Shared<'a> {
 pub(crate) struct Engine(pub(crate) Card);
 
 impl Engine {
-    /// Powers of numbers below `2^bits`, times `1 + s m` with the numbers `s` below `m` of
-    /// `second`.
+    /// Several powers of each row, of numbers below `2^bits` with exponents below `2^length`, times
+    /// `1 + s m` with the numbers `s` below `m` of `second`. `read` gets what was computed of some
+    /// rows, a power each, while the card computes others.
     pub(crate) fn powers(
         &mut self,
-        dual: &Dual,
-        numbers: &Batch,
-        bits: u32,
-        shared: &Shared<'_>,
+        powers: &[Power<'_>],
+        (bits, length): (u32, u32),
         second: Option<&Batch>,
-    ) -> Result<Pairs, Fault> {
-        let digits = shared.bits.div_ceil(WINDOW).max(1);
-        let mut bytes = Zeroizing::new(Vec::with_capacity(4 * digits as usize));
-        for digit in 0..digits {
-            let digit = natural::bits_at(shared.exponent, (digit * WINDOW) as usize, WINDOW) as u32;
-            bytes.extend_from_slice(&digit.to_le_bytes());
+        mut read: impl FnMut(Range<usize>, Vec<Raw>),
+    ) -> Result<(), Fault> {
+        let digits = length.div_ceil(WINDOW).max(1);
+        let mut bytes = Zeroizing::new(Vec::with_capacity(4 * digits as usize * powers.len()));
+        let mut keys = Zeroizing::new(Vec::with_capacity(powers.iter().map(|power| power.dual.key.len()).sum()));
+        for power in powers {
+            for digit in 0..digits {
+                let digit = natural::bits_at(power.exponent, (digit * WINDOW) as usize, WINDOW) as u32;
+                bytes.extend_from_slice(&digit.to_le_bytes());
+            }
+            keys.extend_from_slice(&power.dual.key);
         }
-        let key = self.0.put(Place::Key, &dual.key)?;
-        let exponents = self.0.put(Place::Exponent, &bytes)?;
-        let job = Job { key, exponents, digits, ..Job::default() };
-        let operands = Operands { numbers: Some((numbers, bits, WINDOW)), second, ..Operands::default() };
-        self.rows(dual, Operation::Power, numbers.len(), &operands, &job)
+        let (mut key, mut exponents) = (self.0.put(Place::Key, &keys)?, self.0.put(Place::Exponent, &bytes)?);
+        let mut works = Vec::new();
+        for &Power { dual, numbers, .. } in powers {
+            let job = Job { key, exponents, digits, ..Job::default() };
+            let operands = Operands { numbers: Some((numbers, bits, WINDOW)), second, ..Operands::default() };
+            works.push(Work { dual, operation: Operation::Power, operands, job });
+            key += dual.key.len() as u64;
+            exponents += 4 * u64::from(digits);
+        }
+        let len = powers.first().map_or(0, |power| power.numbers.len());
+        let mut made = Vec::new();
+        self.rows(&works, len, |rows, bytes| {
+            made.push(Raw::new(bytes));
+            if made.len() == works.len() {
+                read(rows.clone(), std::mem::take(&mut made));
+            }
+        })
     }
 
     /// Powers of numbers below `2^bits` with exponents of their own, below `2^length`.
@@ -219,54 +276,54 @@ impl Engine {
         let job = Job { key, digits, block, ..Job::default() };
         let numbers = Some((numbers, bits, OWN_WINDOW));
         let operands = Operands { numbers, exponents: Some(exponents), second: None };
-        self.rows(dual, Operation::Multiple, exponents.len(), &operands, &job)
+        let width = dual.modulus.len();
+        let mut pairs = Pairs { low: Batch::zeros(0, width), high: Batch::zeros(0, width) };
+        pairs.low.reserve(exponents.len());
+        pairs.high.reserve(exponents.len());
+        let work = Work { dual, operation: Operation::Multiple, operands, job };
+        self.rows(&[work], exponents.len(), |_, bytes| {
+            let some = dual.pairs(&Raw::new(bytes));
+            pairs.low.append(&some.low);
+            pairs.high.append(&some.high);
+        })?;
+        Ok(pairs)
     }
 
-    /// Powers of a comb's base, times `1 + s m` as in [`Engine::powers`].
+    /// Powers of a comb's base, times `1 + s m`, read as in [`Engine::powers`].
     pub(crate) fn comb(
         &mut self,
         dual: &Dual,
         comb: &Comb,
         exponents: &Batch,
         second: Option<&Batch>,
-    ) -> Result<Pairs, Fault> {
+        mut read: impl FnMut(Range<usize>, Raw),
+    ) -> Result<(), Fault> {
         let key = self.0.put(Place::Key, &comb.key)?;
         let Comb { blocks, block, .. } = *comb;
         let job = Job { key, digits: exponents.limbs() as u32, blocks, block, ..Job::default() };
         let operands = Operands { numbers: None, exponents: Some(exponents), second };
-        self.rows(dual, Operation::Comb, exponents.len(), &operands, &job)
+        let work = Work { dual, operation: Operation::Comb, operands, job };
+        self.rows(&[work], exponents.len(), |rows, bytes| read(rows.clone(), Raw::new(bytes)))
     }
 
-    /// A kernel of powers over all rows.
+    /// Kernels of powers over all rows: all kernels for some rows, then all for the next. `read`
+    /// gets the output of each.
     fn rows(
         &mut self,
-        dual: &Dual,
-        operation: Operation,
+        works: &[Work<'_>],
         len: usize,
-        operands: &Operands<'_>,
-        job: &Job,
-    ) -> Result<Pairs, Fault> {
-        let width = dual.modulus.len();
-        let mut pairs = Pairs { low: Batch::zeros(len, width), high: Batch::zeros(len, width) };
-        let row_bytes = 2 * dual.size.limbs * dual.arithmetic.bytes();
+        mut read: impl FnMut(&Range<usize>, &[u8]),
+    ) -> Result<(), Fault> {
         let chunk = self.0.rows();
+        let chunks = (0..len).step_by(chunk).map(|start| start..len.min(start + chunk));
         self.pipeline(
-            (0..len).step_by(chunk).map(|start| start..len.min(start + chunk)),
-            |engine, lane, rows| {
-                engine.start(dual, operation, operands, rows, lane, job)?;
-                Ok(rows.len() * row_bytes)
+            chunks.flat_map(|rows| works.iter().map(move |work| (work, rows.clone()))),
+            |engine, lane, (work, rows)| {
+                engine.start(work, rows, lane)?;
+                Ok(rows.len() * work.dual.row_bytes())
             },
-            |rows, bytes| {
-                let places = pairs.low.as_limbs_mut().par_chunks_exact_mut(width).skip(rows.start);
-                let places = places.zip(pairs.high.as_limbs_mut().par_chunks_exact_mut(width).skip(rows.start));
-                places.zip(bytes.par_chunks_exact(row_bytes)).for_each(|((low, high), bytes)| {
-                    let (first, second) = bytes.split_at(row_bytes / 2);
-                    let over = residue(low, dual.arithmetic, first, &dual.modulus, 0);
-                    residue(high, dual.arithmetic, second, &dual.modulus, over);
-                });
-            },
-        )?;
-        Ok(pairs)
+            |(_, rows), bytes| read(rows, bytes),
+        )
     }
 
     /// Takes chunks through the card, as many at a time as there are lanes. `start` starts one in a
@@ -304,17 +361,10 @@ impl Engine {
     }
 
     /// Starts a kernel of powers over some rows.
-    fn start(
-        &mut self,
-        dual: &Dual,
-        operation: Operation,
-        operands: &Operands<'_>,
-        rows: &Range<usize>,
-        lane: usize,
-        job: &Job,
-    ) -> Result<(), Fault> {
+    fn start(&mut self, work: &Work<'_>, rows: &Range<usize>, lane: usize) -> Result<(), Fault> {
+        let Work { dual, operation, operands, job } = work;
         let (arithmetic, size) = (dual.arithmetic, dual.size);
-        let kernel = arithmetic.kernel(operation, size);
+        let kernel = arithmetic.kernel(*operation, size);
         let mut job = Job { rows: rows.len() as u64, ..*job };
         let numbers = operands.numbers.map(|(numbers, ..)| self.send(Place::Words(lane), numbers, rows));
         let numbers = numbers.transpose()?;
@@ -548,6 +598,29 @@ mod tests {
         Engine(Card::open_with(&driver, card, None).unwrap())
     }
 
+    /// Powers of all rows with one exponent below `2^length`.
+    fn powers(engine: &mut Engine, power: Power<'_>, bits: (u32, u32), second: Option<&Batch>) -> Pairs {
+        let (dual, mut parts, mut next) = (power.dual, Vec::new(), 0);
+        let read = |rows: Range<usize>, mut raw: Vec<Raw>| {
+            assert_eq!((rows.start, raw.len()), (next, 1));
+            next = rows.end;
+            parts.push(dual.pairs(&raw.remove(0)));
+        };
+        engine.powers(&[power], bits, second, read).unwrap();
+        joined(&parts)
+    }
+
+    fn combs(engine: &mut Engine, (dual, comb): (&Dual, &Comb), exponents: &Batch, second: Option<&Batch>) -> Pairs {
+        let mut parts = Vec::new();
+        engine.comb(dual, comb, exponents, second, |_, raw| parts.push(dual.pairs(&raw))).unwrap();
+        joined(&parts)
+    }
+
+    fn joined(parts: &[Pairs]) -> Pairs {
+        let all = |part: fn(&Pairs) -> &Batch| Batch::concat(&parts.iter().map(part).collect::<Vec<_>>());
+        Pairs { low: all(|pairs| &pairs.low), high: all(|pairs| &pairs.high) }
+    }
+
     fn integer(limbs: &[u64]) -> Integer {
         Integer::from_digits(limbs, Order::Lsf)
     }
@@ -601,9 +674,10 @@ mod tests {
                 let rows = batch(&inputs, widest.div_ceil(64));
                 let seconds = [m.clone() - 1u32, Integer::from(0), Integer::from(1), m.clone() - 2u32];
                 let second = batch(&seconds, square.root().limbs());
-                let shared = Shared { exponent: &[exponent], bits: 38 };
-                let found = engine.powers(&dual, &rows, widest as u32, &shared, Some(&second)).unwrap();
-                let alone = engine.powers(&dual, &rows, widest as u32, &shared, None).unwrap();
+                let exponent_limbs = [exponent];
+                let power = || Power { dual: &dual, numbers: &rows, exponent: &exponent_limbs };
+                let found = powers(&mut engine, power(), (widest as u32, 38), Some(&second));
+                let alone = powers(&mut engine, power(), (widest as u32, 38), None);
                 for (row, (x, s)) in inputs.iter().zip(&seconds).enumerate() {
                     let power = x.clone().pow_mod(&Integer::from(exponent), &squared).unwrap();
                     check(&alone, row, &m, &power, &(card, size));
@@ -653,7 +727,7 @@ mod tests {
                 let exponents = [top.clone() - 1u32, top.clone() >> 1u32, Integer::from(0), Integer::from(1)];
                 let seconds = [m.clone() - 1u32, Integer::from(0), Integer::from(1), m.clone() - 2u32];
                 let second = batch(&seconds, square.root().limbs());
-                let found = engine.comb(&dual, &comb, &batch(&exponents, limbs), Some(&second)).unwrap();
+                let found = combs(&mut engine, (&dual, &comb), &batch(&exponents, limbs), Some(&second));
                 let modulus = Integer::from(m.square_ref());
                 for (row, (exponent, s)) in exponents.iter().zip(&seconds).enumerate() {
                     let power = base.clone().pow_mod(exponent, &modulus).unwrap();
@@ -711,8 +785,8 @@ mod tests {
             for chunk in [2, 3, 4, 6, 11] {
                 let Engine(card) = engine(card);
                 let mut engine = Engine(card.with_rows(chunk));
-                let shared = Shared { exponent: &[5], bits: 3 };
-                let found = engine.powers(&dual, &rows, width, &shared, Some(&seconds)).unwrap();
+                let power = Power { dual: &dual, numbers: &rows, exponent: &[5] };
+                let found = powers(&mut engine, power, (width, 3), Some(&seconds));
                 let exponents = batch(&(0..11).map(Integer::from).collect::<Vec<_>>(), 1);
                 let own = engine.multiples(&dual, &rows, width, &exponents, 4).unwrap();
                 for (row, x) in inputs.iter().enumerate() {
@@ -729,6 +803,43 @@ mod tests {
                         assert_eq!(integer(found.row(row)), all, "chunks of {chunk}, group {row}");
                     }
                 }
+            }
+        }
+    }
+
+    /// Two powers of each row, of unlike numbers modulo unlike squares, come side by side.
+    #[test]
+    fn several_powers_of_a_row_come_together() {
+        let moduli = &moduli(1032)[..2];
+        let squares = moduli.iter().map(|m| Square::new(Cpu::Serial, &m.to_digits::<u64>(Order::Lsf)).unwrap());
+        let squares: Vec<Square> = squares.collect();
+        let inputs: [Vec<Integer>; 2] = [5u32, 9].map(|step| (0..11u32).map(|row| Integer::from(step * row)).collect());
+        let numbers = inputs.each_ref().map(|inputs| batch(inputs, 33));
+        for (card, arithmetic) in [(0, Arithmetic::Wide), (2, Arithmetic::Narrow)] {
+            let duals: Vec<Dual> = squares.iter().map(|square| Dual::new(arithmetic, square).unwrap()).collect();
+            for chunk in [1, 2, 5, 11, 64] {
+                let Engine(card) = engine(card);
+                let mut engine = Engine(card.with_rows(chunk));
+                let power = |half: usize| Power {
+                    dual: &duals[half],
+                    numbers: &numbers[half],
+                    exponent: [&[77][..], &[1000]][half],
+                };
+                let mut next = 0;
+                let read = |rows: Range<usize>, raw: Vec<Raw>| {
+                    assert_eq!((rows.start, raw.len()), (next, 2));
+                    next = rows.end;
+                    for (half, raw) in raw.iter().enumerate() {
+                        let (found, squared) = (duals[half].pairs(raw), Integer::from(moduli[half].square_ref()));
+                        for (at, row) in rows.clone().enumerate() {
+                            let exponent = Integer::from([77, 1000][half]);
+                            let expected = inputs[half][row].clone().pow_mod(&exponent, &squared).unwrap();
+                            check(&found, at, &moduli[half], &expected, &(chunk, half, row));
+                        }
+                    }
+                };
+                engine.powers(&[power(0), power(1)], (2064, 10), None, read).unwrap();
+                assert_eq!(next, 11);
             }
         }
     }
@@ -751,8 +862,8 @@ mod tests {
         let mut engine = Engine(card.with_rows(8));
         let mut most = |rows: u32| {
             let numbers = batch(&(0..rows).map(|row| Integer::from(m - row)).collect::<Vec<_>>(), 33);
-            let shared = Shared { exponent: &[3], bits: 2 };
-            engine.powers(&dual, &numbers, 2 * square.root().bits(), &shared, Some(&numbers)).unwrap();
+            let power = Power { dual: &dual, numbers: &numbers, exponent: &[3] };
+            powers(&mut engine, power, (2 * square.root().bits(), 2), Some(&numbers));
             let groups: Vec<Vec<u32>> = (0..4).map(|group| (group..rows).step_by(4).collect()).collect();
             engine.products(&plain, &numbers, &groups, false).unwrap();
             asked(b"hearith_emulated_most\0")

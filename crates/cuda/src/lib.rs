@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod behind;
 mod card;
 mod choice;
 mod driver;

@@ -12,10 +12,14 @@
 //!   twice: the second time from the other end, with everything written to the card again, by other
 //!   threads, in another order.
 //!
+//! The CPU turns what the card computed into results, and checks it, while the card computes the
+//! next rows (`behind.rs`); nothing is given out before all is checked.
+//!
 //! A batch that fails is discarded and computed again on the CPU. From then on the card is not used
 //! any more, and [`Device::note`] says so.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -29,9 +33,10 @@ use hearith_paillier::{
 };
 use zeroize::Zeroizing;
 
+use crate::behind::behind;
 use crate::card::{Card, ROWS};
 use crate::driver::Driver;
-use crate::engine::{Comb, Dual, Engine, Plain, Shared};
+use crate::engine::{Comb, Dual, Engine, Plain, Power, Raw};
 use crate::fault::Fault;
 use crate::shape::Arithmetic;
 
@@ -163,9 +168,8 @@ impl LoadedCard {
     }
 
     /// Numbers as ciphertexts. One that is none shows a card that errs.
-    fn ciphertexts(&self, numbers: &Batch) -> Result<Ciphertexts, Error> {
-        let bytes = numbers.to_be_bytes(self.public.ciphertext_bytes());
-        self.public.ciphertexts_from_be(&bytes).map_err(|_| ErrorKind::NotACiphertext.into())
+    fn ciphertexts(&self, numbers: Batch) -> Result<Ciphertexts, Error> {
+        self.public.ciphertexts_from_batch(numbers).map_err(|_| ErrorKind::NotACiphertext.into())
     }
 
     /// Randomisers times payloads, checked. The owner of a standard key makes them through the
@@ -180,31 +184,37 @@ impl LoadedCard {
             Payload::Plaintexts(numbers) => (*numbers, Some(*numbers)),
             Payload::Numbers(numbers) => (*numbers, None),
         };
-        let drawn;
-        let (pairs, randomisers) = match comb {
-            Some((comb, base)) => {
-                let bits = public.short_bits();
-                let made = random::bits(numbers.len(), natural::limbs_of(bits), bits);
-                drawn = made.map_err(|error| ErrorKind::Scheme(SchemeErrorKind::Randomness(error)))?;
-                let pairs = engine.comb(dual, comb, &drawn, second).map_err(failed)?;
-                (pairs, Randomisers::Comb(base.row(0), &drawn, bits))
-            }
+        let drawn = match comb {
+            Some(_) => short_exponents(public, numbers.len())?,
+            None => public.openings(numbers.len())?.batch().clone(),
+        };
+        let mut on_card = |hand_over: &mut dyn FnMut((Range<usize>, Raw))| match comb {
+            Some((comb, _)) => engine.comb(dual, comb, &drawn, second, |rows, raw| hand_over((rows, raw))),
             None => {
-                drawn = public.openings(numbers.len())?.batch().clone();
-                let n = Shared { exponent: public.root().as_limbs(), bits: public.bits() };
-                let pairs = engine.powers(dual, &drawn, public.bits(), &n, second).map_err(failed)?;
-                (pairs, Randomisers::Units(&drawn))
+                let power = Power { dual, numbers: &drawn, exponent: public.root().as_limbs() };
+                let hand_over =
+                    |rows, raw: Vec<Raw>| raw.into_iter().for_each(|raw| hand_over((Range::clone(&rows), raw)));
+                engine.powers(&[power], (public.bits(), public.bits()), second, hand_over)
             }
         };
-        let randomised = public.square().join(&pairs).resize(public.squared().limbs());
-        let results = match payload {
-            Payload::Plaintexts(_) => randomised,
-            Payload::Numbers(numbers) => public.squared().mul(numbers, &randomised),
+        let finish = |(rows, raw): (Range<usize>, Raw)| {
+            let drawn = drawn.range(rows.clone());
+            let randomisers = match comb {
+                Some((_, base)) => Randomisers::Comb(base.row(0), &drawn, public.short_bits()),
+                None => Randomisers::Units(&drawn),
+            };
+            let randomised = public.square().join(&dual.pairs(&raw)).resize(public.squared().limbs());
+            let numbers = numbers.range(rows);
+            let (results, payload) = match payload {
+                Payload::Plaintexts(_) => (randomised, Payload::Plaintexts(&numbers)),
+                Payload::Numbers(_) => (public.squared().mul(&numbers, &randomised), Payload::Numbers(&numbers)),
+            };
+            if self.trust == Trust::Check {
+                randomised::check(public.root().as_limbs(), public.squared(), &results, &randomisers, &payload)?;
+            }
+            self.ciphertexts(results)
         };
-        if self.trust == Trust::Check {
-            randomised::check(public.root().as_limbs(), public.squared(), &results, &randomisers, payload)?;
-        }
-        self.ciphertexts(&results)
+        self.joined(behind(|hand_over| on_card(hand_over).map_err(failed), finish)?)
     }
 
     /// The same with powers modulo the squares of both primes, checked modulo each: a ciphertext of
@@ -214,39 +224,36 @@ impl LoadedCard {
         let (Payload::Plaintexts(numbers) | Payload::Numbers(numbers)) = payload;
         let drawn = key.residues(numbers.len())?;
         let primes = key.primes();
-        let mut power = |half: &Half, prime: &[u64], numbers: &Batch| {
-            let bits = public.bits() / 2;
-            engine.powers(&half.dual, numbers, bits, &Shared { exponent: prime, bits }, None).map_err(failed)
+        let bits = public.bits() / 2;
+        let power =
+            |half: usize| Power { dual: &private.halves[half].dual, numbers: &drawn[half], exponent: primes[half] };
+        let on_card = |hand_over: &mut dyn FnMut((Range<usize>, Vec<Raw>))| {
+            engine.powers(&[power(0), power(1)], (bits, bits), None, |rows, raw| hand_over((rows, raw))).map_err(failed)
         };
-        let at_p = power(&private.halves[0], primes[0], &drawn[0])?;
-        let at_q = power(&private.halves[1], primes[1], &drawn[1])?;
-        let randomisers = key.combine(&at_p, &at_q)?;
-        let results = match payload {
-            Payload::Plaintexts(numbers) => {
-                let pairs = public.square().split(&randomisers);
-                let high = public.root().add(&pairs.high, &public.root().mul(&pairs.low, numbers));
-                public.square().join(&Pairs { low: pairs.low, high })
+        let finish = |(rows, raw): (Range<usize>, Vec<Raw>)| {
+            let [at_p, at_q] = private.pairs(&raw);
+            let (randomisers, numbers) = (key.combine(&at_p, &at_q)?, numbers.range(rows.clone()));
+            let (results, payload) = match payload {
+                Payload::Plaintexts(_) => {
+                    let pairs = public.square().split(&randomisers);
+                    let high = public.root().add(&pairs.high, &public.root().mul(&pairs.low, &numbers));
+                    (public.square().join(&Pairs { low: pairs.low, high }), Payload::Plaintexts(&numbers))
+                }
+                Payload::Numbers(_) => (public.squared().mul(&numbers, &randomisers), Payload::Numbers(&numbers)),
+            };
+            let results = results.resize(public.squared().limbs());
+            if self.trust == Trust::Check {
+                private.check_halves(&results, &drawn.each_ref().map(|drawn| drawn.range(rows.clone())), &payload)?;
             }
-            Payload::Numbers(numbers) => public.squared().mul(numbers, &randomisers),
+            self.ciphertexts(results)
         };
-        if self.trust == Trust::Check {
-            for ((half, prime), drawn) in private.halves.iter().zip(primes).zip(&drawn) {
-                // Modulo p^2, 1 + m p q is 1 + (m q mod p) p.
-                let there = match payload {
-                    Payload::Plaintexts(numbers) => {
-                        half.dual.root().mul_by(&half.dual.root().reduce(numbers), &half.other)
-                    }
-                    Payload::Numbers(numbers) => half.squared.reduce(numbers),
-                };
-                let payload = match payload {
-                    Payload::Plaintexts(_) => Payload::Plaintexts(&there),
-                    Payload::Numbers(_) => Payload::Numbers(&there),
-                };
-                let results = half.squared.reduce(&results);
-                randomised::check(prime, &half.squared, &results, &Randomisers::Residues(drawn), &payload)?;
-            }
-        }
-        self.ciphertexts(&results)
+        self.joined(behind(on_card, finish)?)
+    }
+
+    /// The results of all parts of a batch.
+    fn joined(&self, parts: Vec<Ciphertexts>) -> Result<Ciphertexts, Error> {
+        let none = self.ciphertexts(Batch::zeros(0, self.public.squared().limbs()))?;
+        Ok(Ciphertexts::concat(&none, &parts.iter().collect::<Vec<_>>())?)
     }
 
     /// What is computed in two ways, which must agree; in one if the card is believed.
@@ -261,18 +268,16 @@ impl LoadedCard {
     fn decrypted(&self, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
         let private = self.private.as_ref().ok_or(ErrorKind::NoKey)?;
         self.owns(&[ciphertexts.key_id()])?;
-        let on_card = |engine: &mut Engine| {
-            let answer = private.decrypt(engine, ciphertexts)?;
-            if self.trust == Trust::Check {
-                private.key.check(ciphertexts, &answer).map_err(|error| match error.kind() {
-                    SchemeErrorKind::WrongDecryption => ErrorKind::FailedCheck.into(),
-                    _ => Error::from(error),
-                })?;
-            }
-            Ok(answer)
-        };
+        let on_card = |engine: &mut Engine| private.decrypt(engine, ciphertexts, self.trust);
         self.compute(ciphertexts.len(), on_card, || private.key.decrypt_checked(ciphertexts))
     }
+}
+
+/// Exponents of a comb, drawn from the operating system.
+fn short_exponents(key: &PublicKey, len: usize) -> Result<Batch, Error> {
+    let bits = key.short_bits();
+    let made = random::bits(len, natural::limbs_of(bits), bits);
+    made.map_err(|error| ErrorKind::Scheme(SchemeErrorKind::Randomness(error)).into())
 }
 
 /// Whether an error says that what a card gave is wrong.
@@ -317,25 +322,74 @@ impl Private {
         Ok(Private { key: key.clone(), halves, bits })
     }
 
-    /// The plaintexts, unchecked. A row whose power is not 1 modulo a prime is foreign, or the card
-    /// errs: the CPU decides which.
-    fn decrypt(&self, engine: &mut Engine, ciphertexts: &Ciphertexts) -> Result<Plaintexts, Error> {
+    /// The plaintexts, checked part by part unless the card is believed.
+    fn decrypt(&self, engine: &mut Engine, ciphertexts: &Ciphertexts, trust: Trust) -> Result<Plaintexts, Error> {
+        let public = self.key.public();
+        let powers = self.halves.each_ref().map(|half| Power {
+            dual: &half.dual,
+            numbers: ciphertexts.batch(),
+            exponent: &half.exponent,
+        });
+        let on_card = |hand_over: &mut dyn FnMut((Range<usize>, Vec<Raw>))| {
+            let bits = (2 * public.bits(), self.bits);
+            engine.powers(&powers, bits, None, |rows, raw| hand_over((rows, raw))).map_err(failed)
+        };
+        let finish = |(rows, raw): (Range<usize>, Vec<Raw>)| {
+            let answer = self.plaintexts(ciphertexts, rows.clone(), self.pairs(&raw))?;
+            if trust == Trust::Check {
+                self.key.check(&ciphertexts.range(rows)?, &answer).map_err(|error| match error.kind() {
+                    SchemeErrorKind::WrongDecryption => ErrorKind::FailedCheck.into(),
+                    _ => Error::from(error),
+                })?;
+            }
+            Ok(answer)
+        };
+        let parts = behind(on_card, finish)?;
+        let none = public.plaintexts_from_batch(Batch::zeros(0, public.plaintext_limbs()))?;
+        Ok(Plaintexts::concat(&none, &parts.iter().collect::<Vec<_>>())?)
+    }
+
+    /// The powers of some rows modulo the squares of both primes.
+    fn pairs(&self, raw: &[Raw]) -> [Pairs; 2] {
+        [self.halves[0].dual.pairs(&raw[0]), self.halves[1].dual.pairs(&raw[1])]
+    }
+
+    /// The plaintexts of some rows, from their powers. A row whose power is not 1 modulo a prime is
+    /// foreign, or the card errs: the CPU decides which.
+    fn plaintexts(
+        &self,
+        ciphertexts: &Ciphertexts,
+        rows: Range<usize>,
+        [at_p, at_q]: [Pairs; 2],
+    ) -> Result<Plaintexts, Error> {
         let public = self.key.public();
         let root: &Modulus = public.root();
-        let mut power = |half: &Half| {
-            let shared = Shared { exponent: &half.exponent, bits: self.bits };
-            engine.powers(&half.dual, ciphertexts.batch(), 2 * public.bits(), &shared, None).map_err(failed)
-        };
         let [p, q] = &self.halves;
-        let (at_p, at_q) = (power(p)?, power(q)?);
         // Both halves are looked at, so that the row is the first, whichever half shows it.
         let mut lows = at_p.low.rows().zip(at_q.low.rows());
         if let Some(row) = lows.position(|(p, q)| natural::is_one(p) & natural::is_one(q) == 0) {
-            return Err(self.refused(ciphertexts, row));
+            return Err(self.refused(ciphertexts, rows.start + row));
         }
         let sum = root.add(&root.mul_by(&at_p.high, &p.finish), &root.mul_by(&at_q.high, &q.finish));
-        let bytes = Zeroizing::new(sum.to_be_bytes(public.plaintext_bytes()));
-        public.plaintexts_from_be(&bytes).map_err(|_| ErrorKind::NotAPlaintext.into())
+        public.plaintexts_from_batch(sum).map_err(|_| ErrorKind::NotAPlaintext.into())
+    }
+
+    /// Fails unless ciphertexts are what they should be modulo the square of each prime.
+    fn check_halves(&self, results: &Batch, drawn: &[Batch; 2], payload: &Payload<'_>) -> Result<(), Error> {
+        for ((half, prime), drawn) in self.halves.iter().zip(self.key.primes()).zip(drawn) {
+            // Modulo p^2, 1 + m p q is 1 + (m q mod p) p.
+            let there = match payload {
+                Payload::Plaintexts(numbers) => half.dual.root().mul_by(&half.dual.root().reduce(numbers), &half.other),
+                Payload::Numbers(numbers) => half.squared.reduce(numbers),
+            };
+            let payload = match payload {
+                Payload::Plaintexts(_) => Payload::Plaintexts(&there),
+                Payload::Numbers(_) => Payload::Numbers(&there),
+            };
+            let results = half.squared.reduce(results);
+            randomised::check(prime, &half.squared, &results, &Randomisers::Residues(drawn), &payload)?;
+        }
+        Ok(())
     }
 
     fn refused(&self, ciphertexts: &Ciphertexts, row: usize) -> Error {
@@ -463,7 +517,7 @@ impl Compute for LoadedCard {
                 let numbers = Batch::concat(&[&a.batch().range(rows.clone()), &b.batch().range(rows)]);
                 sums.append(&self.twice(|other_way| engine.products(plain, &numbers, &pairs, other_way))?);
             }
-            self.ciphertexts(&sums)
+            self.ciphertexts(sums)
         };
         let owned = self.owns(&[a.key_id(), b.key_id()]);
         let made = owned.and_then(|()| self.compute(a.len(), on_card, || self.public.add(a, b)));
@@ -487,10 +541,11 @@ impl Compute for LoadedCard {
                         engine.multiples(dual, &bases, 2 * self.public.bits(), &exponents, length)?
                     }
                 };
-                let joined = self.public.square().join(&pairs);
+                // n^2 may have a limb less than two of n.
+                let joined = self.public.square().join(&pairs).resize(self.public.squared().limbs());
                 Ok(if other_way { reversed(&joined) } else { joined })
             })?;
-            self.ciphertexts(&numbers)
+            self.ciphertexts(numbers)
         };
         let on_cpu = || self.public.multiply_deterministic(ciphertexts, scalars, bits);
         let owned = self.owns(&[ciphertexts.key_id()]);
@@ -506,7 +561,7 @@ impl Compute for LoadedCard {
         let on_card = |engine: &mut Engine| {
             let plain = &self.constants()?.plain;
             let products = |other_way| engine.products(plain, ciphertexts.batch(), groups, other_way);
-            self.ciphertexts(&self.twice(products)?)
+            self.ciphertexts(self.twice(products)?)
         };
         let owned = self.owns(&[ciphertexts.key_id()]);
         let made = owned.and_then(|()| self.compute(rows, on_card, || self.public.sum_groups(ciphertexts, groups)));
