@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Measures Paillier on the first graphics card of a machine that has nothing but a driver, and NVIDIA's CGBN in the same run;
 # writes bench/results/gpu.md. Takes less than eight minutes. Usage:
-#   bench/gpu.sh --rates PROGRAM --keys FOLDER [--cgbn SOURCE --nvcc FOLDER | --cgbn-program PROGRAM] [--out FILE]
+#   bench/gpu.sh --rates PROGRAM --keys FOLDER [--cgbn SOURCE --nvcc FOLDER | --cgbn-program PROGRAM]
+#                [--kernels PROGRAM] [--out FILE]
 #   bench/gpu.sh --blank          writes the table without figures: "not measured"
 # PROGRAM of --rates is the example `rates` of crates/cuda, built where there is Rust:
 #   cargo build --release --package hearith-cuda --example rates
 # FOLDER of --keys has the private keys that it names: `bench/gpu.sh --make-keys FOLDER HEARITH` makes them with the command
-# line. SOURCE is a clone of CGBN, FOLDER of --nvcc the compiler's (bin/nvcc), where bench/gpu/cgbn.cu is compiled.
+# line. PROGRAM of --kernels is bench/gpu/kernels.cu, compiled as it says. SOURCE is a clone of CGBN, FOLDER of --nvcc the
+# compiler's (bin/nvcc), where bench/gpu/cgbn.cu is compiled.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-rows=65536
+# Chunks of 65536 rows go through a card: copies and checks overlap with work from the second one on.
+rows=524288
 seconds=460
 out=$here/results/gpu.md
-rates='' keys='' cgbn='' nvcc='' program='' blank=''
+rates='' keys='' cgbn='' nvcc='' program='' kernels='' blank=''
 
 while [ $# -gt 0 ]; do
     case $1 in
@@ -21,6 +24,7 @@ while [ $# -gt 0 ]; do
         --cgbn) cgbn=$2 && shift ;;
         --cgbn-program) program=$2 && shift ;;
         --nvcc) nvcc=$2 && shift ;;
+        --kernels) kernels=$2 && shift ;;
         --out) out=$2 && shift ;;
         --blank) blank=1 ;;
         --make-keys)
@@ -32,7 +36,7 @@ while [ $# -gt 0 ]; do
             exit
             ;;
         *)
-            sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+            sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
             exit 2
             ;;
     esac
@@ -45,14 +49,14 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-: >"$work/wide" && : >"$work/narrow" && : >"$work/cgbn"
+: >"$work/wide" && : >"$work/narrow" && : >"$work/cgbn" && : >"$work/kernels"
 card='none' driver='-' clocks='-'
 if [ -z "$blank" ]; then
     until=$((SECONDS + seconds))
     left() { echo $((until - SECONDS > 1 ? until - SECONDS : 1)); }
     query() { nvidia-smi --id=0 --query-gpu="$1" --format=csv,noheader 2>/dev/null || echo '-'; }
     card=$(query name) driver=$(query driver_version)
-    HEARITH_CUDA_KERNEL=wide timeout "$(left)" "$rates" "$keys" "$rows" >"$work/wide"
+    HEARITH_CUDA_KERNEL=wide timeout "$(left)" "$rates" "$keys" "$rows" batches >"$work/wide"
     clocks="$(query clocks.sm) of $(query clocks.max.sm), memory $(query clocks.mem)"
     HEARITH_CUDA_KERNEL=narrow timeout "$(left)" "$rates" "$keys" "$rows" >"$work/narrow"
     if [ -n "$cgbn" ] && [ -z "$program" ]; then
@@ -62,6 +66,9 @@ if [ -z "$blank" ]; then
     fi
     if [ -n "$program" ]; then
         timeout "$(left)" "$program" >"$work/cgbn"
+    fi
+    if [ -n "$kernels" ]; then
+        timeout "$(left)" "$kernels" >"$work/kernels"
     fi
 fi
 
@@ -76,6 +83,10 @@ peer() {
     awk -F'\t' -v kind="$1" -v bits="$2" -v exponent="$3" -v divisor="$4" \
         '$1 == kind && $2 == bits && $3 == exponent && $5 > best { best = $5; threads = $4 }
         END { if (best) printf "%.0f (%d threads)", best / divisor, threads; else printf "not measured" }' "$work/cgbn"
+}
+
+cpu() {
+    sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1
 }
 
 row() {
@@ -113,18 +124,20 @@ row() {
     # shellcheck disable=SC2016  # Markdown
     line 'encrypt, 2048, `r^n`' 'encrypt standard-2048' '-'
     line 'sum in 960 groups, 2048, each computed twice: rows' 'sum djn-2048' "$(peer product 4096 0 1)"
-    if [ -s "$here/results/gpu-kernels.tsv" ]; then
+    if grep -q '^batch' "$work/wide"; then
+        printf '\n## Batches of few rows\n\n'
+        printf 'Milliseconds of a whole batch, copies and checks included, on the card (wide kernels)\n'
+        printf 'and on all %s threads of the CPU beside it (%s).\n\n' "$(nproc)" "$(cpu)"
+        printf '| operation | rows | card | CPU | card is faster by |\n| --- | ---: | ---: | ---: | ---: |\n'
+        awk -F'\t' '/^batch/ { printf "| %s | %d | %.2f | %.2f | %.2f |\n", substr($1, 7), $2, 1e3 * $3, 1e3 * $4, $4 / $3 }' "$work/wide"
+    fi
+    if [ -s "$work/kernels" ]; then
         printf '\n## Kernels alone\n\n'
         # shellcheck disable=SC2016  # Markdown
-        printf 'Rates of single kernels on random operands, without copies and checks, by an earlier form of\n'
-        # shellcheck disable=SC2016  # Markdown
-        printf '`bench/gpu/kernels.cu`, which has not run on a card as it is now:\n'
-        sed -n '1s/^# .* on \(one .*\) Results.*/\1/p' "$here/results/gpu-kernels.tsv"
-        printf 'A decryption takes two powers. "Squares by halves" is the source that is compiled now for up to 20 limbs\n'
-        printf 'of one thread; "as before" is the source before that, which is compiled still for all other sizes.\n\n'
-        printf '| kernel | limbs | threads a number | blocks a multiprocessor | registers | results a second | source |\n'
-        printf '| --- | ---: | ---: | ---: | ---: | ---: | --- |\n'
-        awk -F'\t' '!/^#/ { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " | " $8 " | " $9 " |" }' "$here/results/gpu-kernels.tsv"
+        printf 'Single kernels on random operands, without copies and checks (`bench/gpu/kernels.cu`), with the number of\n'
+        printf 'threads that the engine takes, and with another where that was near. A decryption takes two powers.\n\n'
+        printf '| kernel | limbs | threads a number | registers | results a second |\n| --- | ---: | ---: | ---: | ---: |\n'
+        awk -F'\t' '{ printf "| %s | %d | %d | %d | %s |\n", $1, $2, $3, $4, $7 }' "$work/kernels"
     fi
 } >"$out"
 cat "$out"
