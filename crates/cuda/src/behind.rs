@@ -1,32 +1,63 @@
-//! The CPU's share of a batch, done behind the card: while the card computes some rows, one thread
-//! turns those before them into results and checks them.
+//! The CPU's share of a batch, done behind the card: while the card computes some rows, threads turn
+//! those before them into results and check them.
 
-use std::panic::resume_unwind;
-use std::sync::mpsc::sync_channel;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
 
 use hearith_device::Error;
 
-/// Parts that wait for the CPU: a card that is faster stops there, which bounds the memory.
+/// Threads that finish parts. What a part needs one thread for, another part's work fills the CPU
+/// beside it.
+const FINISHERS: usize = 3;
+/// Parts that wait for them: a card that is faster stops there, which bounds the memory.
 const WAITING: usize = 1;
 
-/// Has `card` hand over parts of a batch, in order, and `finish` turn each into its result on a
-/// thread of its own. None of the results is given out before all parts are finished.
+/// Has `card` hand over parts of a batch, in order, and `finish` turn each into its result on
+/// another thread. None of the results is given out before all parts are finished.
 ///
 /// # Errors
-/// The card's, or else the first of `finish`.
+/// The card's, or else that of the first part that `finish` fails for.
 pub(crate) fn behind<P: Send, T: Send>(
     card: impl FnOnce(&mut dyn FnMut(P)) -> Result<(), Error>,
     finish: impl Fn(P) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
+    let (sender, receiver) = sync_channel(WAITING);
+    let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(WAITING);
-        let finisher = scope.spawn(|| receiver.into_iter().map(&finish).collect::<Result<Vec<T>, Error>>());
-        // A finisher that has failed takes no more parts; its error is met below.
-        let computed = card(&mut |part| _ = sender.send(part));
+        let finisher = || scope.spawn(|| finished(&receiver, &finish));
+        let finishers: Vec<_> = (0..FINISHERS).map(|_| finisher()).collect();
+        let mut number = 0;
+        let computed = card(&mut |part| {
+            sender.send((number, part)).expect("finishers take parts up to the last");
+            number += 1;
+        });
         drop(sender);
-        let finished = finisher.join().unwrap_or_else(|panic| resume_unwind(panic));
-        computed.and(finished)
+        let made = finishers.into_iter().map(|finisher| finisher.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let mut results: Vec<(usize, Finished<T>)> = made.flatten().collect();
+        results.sort_by_key(|(number, _)| *number);
+        let results = results.into_iter().map(|(_, result)| result.unwrap_or_else(|panic| resume_unwind(panic)));
+        computed.and_then(|()| results.collect())
     })
+}
+
+/// A part's result, or what its finisher panicked with.
+type Finished<T> = std::thread::Result<Result<T, Error>>;
+
+/// What one thread made of the parts that it took, by their numbers. After a failure or a panic it
+/// takes parts and drops them, so that the card does not wait for ever.
+fn finished<P, T>(
+    parts: &Mutex<Receiver<(usize, P)>>,
+    finish: &impl Fn(P) -> Result<T, Error>,
+) -> Vec<(usize, Finished<T>)> {
+    let mut results: Vec<(usize, Finished<T>)> = Vec::new();
+    loop {
+        let next = parts.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, part)) = next else { return results };
+        if results.last().is_none_or(|(_, result)| matches!(result, Ok(Ok(_)))) {
+            results.push((number, catch_unwind(AssertUnwindSafe(|| finish(part)))));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -62,8 +93,17 @@ mod tests {
     }
 
     #[test]
+    fn the_first_part_that_fails_is_the_one_that_is_named() {
+        let late = |part: u32| -> Result<u32, Error> {
+            std::thread::sleep(std::time::Duration::from_millis(if part == 3 { 20 } else { 1 }));
+            if part < 3 { Ok(part) } else { Err(Error::from(ErrorKind::FailedCheck).at_row(part as usize)) }
+        };
+        assert_eq!(behind(parts(9), late).unwrap_err().row(), Some(3));
+    }
+
+    #[test]
     #[should_panic(expected = "part 1")]
     fn a_panic_of_the_finisher_is_not_swallowed() {
-        let _ = behind(parts(3), |part| if part == 1 { panic!("part {part}") } else { Ok(part) });
+        let _ = behind(parts(99), |part| if part == 1 { panic!("part {part}") } else { Ok(part) });
     }
 }

@@ -147,6 +147,13 @@ impl Card {
         self.rows
     }
 
+    /// Rows of a chunk for a kernel that gives each group of threads a row: as many as keep all
+    /// groups busy to the end.
+    pub(crate) fn chunk(&self, kernel: Kernel) -> usize {
+        let groups = self.groups(kernel);
+        if self.rows < groups { self.rows } else { self.rows - self.rows % groups }
+    }
+
     /// The same card with chunks of so many rows.
     #[cfg(all(test, feature = "emulated"))]
     pub(crate) fn with_rows(self, rows: usize) -> Self {

@@ -306,7 +306,7 @@ impl Engine {
         self.rows(&[work], exponents.len(), |rows, bytes| read(rows.clone(), Raw::new(bytes)))
     }
 
-    /// Kernels of powers over all rows: all kernels for some rows, then all for the next. `read`
+    /// Kernels of powers, of one size, over all rows: all kernels for some rows, then all for the next. `read`
     /// gets the output of each.
     fn rows(
         &mut self,
@@ -314,7 +314,8 @@ impl Engine {
         len: usize,
         mut read: impl FnMut(&Range<usize>, &[u8]),
     ) -> Result<(), Fault> {
-        let chunk = self.0.rows();
+        let Some(Work { dual, operation, .. }) = works.first() else { return Ok(()) };
+        let chunk = self.0.chunk(dual.arithmetic.kernel(*operation, dual.size));
         let chunks = (0..len).step_by(chunk).map(|start| start..len.min(start + chunk));
         self.pipeline(
             chunks.flat_map(|rows| works.iter().map(move |work| (work, rows.clone()))),

@@ -53,6 +53,7 @@ use crate::ciphertexts::{check_key, check_lengths};
 use crate::{Ciphertexts, Decrypt, DecryptError, Error, ErrorKind, Plaintexts, PrivateKey, PublicKey};
 use hearith_arith::natural::{add_multiple, is_one, is_zero};
 use hearith_arith::{Batch, Pairs, random};
+use std::borrow::Cow;
 use zeroize::Zeroizing;
 
 /// Bits of a random factor.
@@ -156,7 +157,9 @@ fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> R
         for (factor, row) in factors.as_limbs().iter().zip(rows.clone()) {
             add_multiple(&mut sum, plaintexts.row(row), *factor);
         }
-        product = squared.mul(&product, &product_of_powers(public, &ciphertexts.range(rows), &factors));
+        let all = rows.len() == ciphertexts.len();
+        let some = if all { Cow::Borrowed(ciphertexts) } else { Cow::Owned(ciphertexts.range(rows)) };
+        product = squared.mul(&product, &product_of_powers(public, &some, &factors));
     }
     let sum = public.root().reduce(&Batch::from_rows(sum.len(), [&sum[..]]));
     let negative = square.join(&Pairs { low: one(plaintexts.limbs()), high: public.root().neg(&sum) });
