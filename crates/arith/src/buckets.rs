@@ -21,7 +21,7 @@ const SMALL_BATCH: usize = 16;
 const BUCKET_PRODUCTS: usize = 2;
 
 /// The product of `base^exponent` over all rows, bases of any width, exponents below `2^bits`; one
-/// row.
+/// row. Constant time in the bases and the modulus, and copies of both are wiped.
 ///
 /// Exponents are cut into digits. For each digit's place, bases are multiplied up by the value of
 /// their digit, a bucket a value; the product of `bucket^value` is that of the running products
@@ -47,7 +47,7 @@ pub(crate) fn shares_squarings(constants: &Constants, bases: usize) -> bool {
 fn window_sums<R: Ring>(constants: &Constants, bases: &Batch, exponents: &Batch, bits: u32, width: u32) -> Batch {
     let places = bits.div_ceil(width) as usize;
     // Everything stays in Montgomery form up to the end.
-    let bases = entered::<R>(constants, bases).public();
+    let bases = entered::<R>(constants, bases);
     // As many places at once as there are lanes for: buckets take memory.
     let parts = places.div_ceil(R::Kernel::LANES * rayon::current_num_threads()).max(1);
     let of_part = |part: usize| {
@@ -70,7 +70,7 @@ fn products_of_places<R: Ring>(
     let digits: Vec<Digits> = places.into_par_iter().map(|place| Digits::new(exponents, place, width)).collect();
     let lists: Vec<&[u32]> =
         digits.iter().flat_map(|place| (0..values).map(move |value| place.rows_with(value))).collect();
-    let buckets = products_in::<R>(Form::Montgomery, constants, bases, &lists).public();
+    let buckets = products_in::<R>(Form::Montgomery, constants, bases, &lists);
     let mut window_sums = Batch::zeros(count, limbs);
     for_long_groups::<R>(Moduli::Shared(constants), &mut window_sums, |m, work, range, rows| {
         let space = || Space::<R::Kernel>::new(R::width(m));

@@ -141,7 +141,7 @@ impl Modulus {
     }
 
     /// The product of the powers `base^exponent` of all rows, exponents below `2^bits`; 1 if there
-    /// are none. For numbers that everybody may know: the time depends on the exponents.
+    /// are none. For exponents that everybody may know: the time depends on them.
     ///
     /// # Panics
     /// If there is not one exponent a base.

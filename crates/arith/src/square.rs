@@ -103,8 +103,8 @@ impl Square {
     }
 
     /// The product of the powers `base^exponent` of all rows, bases of any width and exponents
-    /// below `2^bits`; 1 if there are none. For numbers that everybody may know: the time depends
-    /// on the exponents.
+    /// below `2^bits`; 1 if there are none. For exponents that everybody may know: the time depends
+    /// on them.
     ///
     /// # Panics
     /// If there is not one exponent a base.

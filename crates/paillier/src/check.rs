@@ -37,16 +37,18 @@
 //! refusal nothing but that it is one.
 //!
 //! # What it costs
-//! Modulo `n^2`, in products of dual numbers: few rows share their squarings, with 2 products a row
-//! to bring it in, 14 for its table, 16 for the digits of its factor and its share of 64 squarings,
-//! 4 of them where 16 rows share: 36. From 128 rows on, rows are multiplied up by the digits of
-//! their factors (`Square::product_of_powers`): 2 products to bring a row in and one for each digit,
-//! whose width grows with the rows: 18 for 256 rows, 11 for 4 096 and 8 for 65 536. A decryption
-//! takes two powers of half the length modulo numbers of half the length, some `0.31 b` such
-//! products for a key of `b` bits: the check of 4 096 rows is a twenty-ninth of that at 1024 bits,
-//! a fifty-eighth at 2048. To that comes, once for each call, somewhat more than one decryption.
-//! Measured at 2048 bits on one thread with `avx2`, a check took 5 % of the time of decrypting 256
-//! rows, and 2 % of that of 4 096.
+//! Up to 127 rows: modulo `n^2`, in products of dual numbers, 2 a row to bring it in, 14 for its
+//! table, 16 for the digits of its factor and its share of 64 squarings, 4 of them where 16 rows
+//! share: 36. A decryption takes two powers of half the length modulo numbers of half the length,
+//! some `0.31 b` such products for a key of `b` bits.
+//!
+//! From 128 rows on, rows are multiplied up by the digits of their factors
+//! ([`Square::product_of_powers`](hearith_arith::Square::product_of_powers)), modulo `p^2` and
+//! modulo `q^2`, where a product is a quarter of one modulo `n^2`: one for each digit, whose width
+//! grows with the rows (18 products for 256 rows, 9 for 4 096, 6.4 for 65 536), and some for
+//! bringing a row in. To that comes, once for each call, somewhat more than one decryption.
+//! Measured at 2048 bits on one thread, with `avx2` and the portable engine: a check took 8 and 7 %
+//! of the time of decrypting 127 rows, 3 % with 256 rows, and 2 % with 4 096.
 
 use crate::ciphertexts::{check_key, check_lengths};
 
@@ -54,6 +56,7 @@ use crate::{Ciphertexts, Decrypt, DecryptError, Error, ErrorKind, Plaintexts, Pr
 use hearith_arith::natural::{add_multiple, is_one, is_zero};
 use hearith_arith::{Batch, Pairs, random};
 use std::borrow::Cow;
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 /// Bits of a random factor.
@@ -71,8 +74,8 @@ impl PrivateKey {
     /// batch that is wrong, be it in one row and modulo one prime only, passes with a probability
     /// of at most `2^-64`, for keys of more than 128 bits. A batch of no rows is right.
     ///
-    /// Constant time in the plaintexts and the key. Of a batch of thousands it takes some 10
-    /// products modulo `n^2` a row, a sixtieth of a decryption's at 2048 bits, and one decryption. For results that come from where they may be wrong; a wrong one can give
+    /// Constant time in the plaintexts and the key. A row of thousands takes a fraction of a
+    /// decryption that the module's text counts; to that comes one decryption a call. For results that come from where they may be wrong; a wrong one can give
     /// the key away (\[BDL97\]).
     ///
     /// ```
@@ -99,7 +102,12 @@ impl PrivateKey {
         if ciphertexts.is_empty() {
             return Ok(());
         }
-        let rest = combination(public, ciphertexts.batch(), plaintexts.batch())?;
+        let rest = if ciphertexts.len() < MANY {
+            let rest = combination(public, ciphertexts.batch(), plaintexts.batch())?;
+            [rest.clone(), rest]
+        } else {
+            self.combinations(ciphertexts.batch(), plaintexts.batch())?
+        };
         if self.encrypts_zero(&rest) { Ok(()) } else { Err(ErrorKind::WrongDecryption.into()) }
     }
 
@@ -119,11 +127,41 @@ impl PrivateKey {
         Checked(self)
     }
 
-    /// Whether one number modulo `n^2` encrypts 0. Constant time but for the answer.
-    fn encrypts_zero(&self, number: &Batch) -> bool {
+    /// [`combination`] modulo the squares of both primes, for many rows: half as many limbs make a
+    /// product a quarter as long.
+    fn combinations(&self, ciphertexts: &Batch, plaintexts: &Batch) -> Result<[Batch; 2], Error> {
+        let public = self.public();
+        let squares = [&self.factors().square_p, &self.factors().square_q];
+        // Of each part of the rows the product modulo each square, and last the plaintexts' share.
+        let mut products = squares.map(|_| Batch::zeros(0, public.ciphertext_limbs()));
+        let mut sum = room(plaintexts);
+        for start in (0..ciphertexts.len()).step_by(CHUNK) {
+            let rows = start..ciphertexts.len().min(start + CHUNK);
+            let factors = random::bits(rows.len(), 1, FACTOR_BITS)?;
+            add_multiples(&mut sum, plaintexts, rows.clone(), &factors);
+            let all = rows.len() == ciphertexts.len();
+            let some = if all { Cow::Borrowed(ciphertexts) } else { Cow::Owned(ciphertexts.range(rows)) };
+            for (products, square) in products.iter_mut().zip(squares) {
+                // The time depends on the factors, which this batch alone has and nobody needs to guess.
+                let powers = square.product_of_powers(&some, &factors, FACTOR_BITS);
+                products.append(&square.join(&powers).resize(public.ciphertext_limbs()));
+            }
+        }
+        let negative = negative(public, &sum);
+        let [p, q] = [0, 1].map(|half| {
+            products[half].append(&negative);
+            let ones = Batch::repeat(&[1], products[half].len());
+            squares[half].join(&squares[half].product_of_powers(&products[half], &ones, 1))
+        });
+        Ok([p, q])
+    }
+
+    /// Whether one number encrypts 0: the number modulo `p^2` and modulo `q^2`, or any that are the
+    /// same there. Constant time but for the answer.
+    fn encrypts_zero(&self, [at_p, at_q]: &[Batch; 2]) -> bool {
         let exponents = &self.decryption().exponents;
         let factors = self.factors();
-        let (p, q) = factors.powers(number, number, (&exponents.0, &exponents.1), factors.bits);
+        let (p, q) = factors.powers(at_p, at_q, (&exponents.0, &exponents.1), factors.bits);
         let is_one = |power: &Pairs| is_one(power.low.row(0)) & is_zero(power.high.row(0));
         is_one(&p) & is_one(&q) == 1
     }
@@ -145,50 +183,41 @@ impl Decrypt for Checked<'_> {
 }
 
 /// A random linear combination of what the ciphertexts hold less what they are said to hold,
-/// encrypted: `D` of the module.
+/// encrypted: `D` of the module. Groups are small enough for every lane of every core to have one.
 fn combination(public: &PublicKey, ciphertexts: &Batch, plaintexts: &Batch) -> Result<Batch, Error> {
     let (square, squared) = (public.square(), public.squared());
-    // Room for the sums of as many products as can be.
-    let mut sum = Zeroizing::new(vec![0; plaintexts.limbs() + 2]);
-    let mut product = one(squared.limbs());
-    for start in (0..ciphertexts.len()).step_by(CHUNK) {
-        let rows = start..ciphertexts.len().min(start + CHUNK);
-        let factors = random::bits(rows.len(), 1, FACTOR_BITS)?;
-        for (factor, row) in factors.as_limbs().iter().zip(rows.clone()) {
-            add_multiple(&mut sum, plaintexts.row(row), *factor);
-        }
-        let all = rows.len() == ciphertexts.len();
-        let some = if all { Cow::Borrowed(ciphertexts) } else { Cow::Owned(ciphertexts.range(rows)) };
-        product = squared.mul(&product, &product_of_powers(public, &some, &factors));
-    }
-    let sum = public.root().reduce(&Batch::from_rows(sum.len(), [&sum[..]]));
-    let negative = square.join(&Pairs { low: one(plaintexts.limbs()), high: public.root().neg(&sum) });
-    Ok(squared.mul(&product, &negative))
-}
-
-/// The number 1.
-fn one(limbs: usize) -> Batch {
-    let mut one = Batch::zeros(1, limbs);
-    one.row_mut(0)[0] = 1;
-    one
-}
-
-/// The product of all ciphertexts, each raised to its factor.
-fn product_of_powers(public: &PublicKey, ciphertexts: &Batch, factors: &Batch) -> Batch {
-    let (square, squared) = (public.square(), public.squared());
-    // `n^2` may have a limb less than twice those of `n`.
-    let joined = |powers| square.join(&powers).resize(squared.limbs());
-    if ciphertexts.len() >= MANY {
-        // The time depends on the factors, which this batch alone has and nobody needs to guess.
-        return joined(square.product_of_powers(ciphertexts, factors, FACTOR_BITS));
-    }
-    // Groups are small enough for every lane of every core to have one.
+    let factors = random::bits(ciphertexts.len(), 1, FACTOR_BITS)?;
+    let mut sum = room(plaintexts);
+    add_multiples(&mut sum, plaintexts, 0..plaintexts.len(), &factors);
     let lanes = public.engine().lanes() * rayon::current_num_threads();
     let terms = ciphertexts.len().div_ceil(lanes).clamp(1, TERMS);
     let rows: Vec<u32> = (0..ciphertexts.len() as u32).collect();
     let groups: Vec<&[u32]> = rows.chunks(terms).collect();
-    let powers = joined(square.multi_pow(ciphertexts, factors, FACTOR_BITS, &groups));
-    squared.products(&powers, &[&rows[..groups.len()]])
+    let powers = square.join(&square.multi_pow(ciphertexts, &factors, FACTOR_BITS, &groups));
+    // `n^2` may have a limb less than twice those of `n`.
+    let product = squared.products(&powers.resize(squared.limbs()), &[&rows[..groups.len()]]);
+    Ok(squared.mul(&product, &negative(public, &sum)))
+}
+
+/// Room for the sum of as many products of plaintexts and factors as can be.
+fn room(plaintexts: &Batch) -> Zeroizing<Vec<u64>> {
+    Zeroizing::new(vec![0; plaintexts.limbs() + 2])
+}
+
+/// Adds the plaintexts of some rows, each times its factor.
+fn add_multiples(sum: &mut [u64], plaintexts: &Batch, rows: Range<usize>, factors: &Batch) {
+    for (row, factor) in rows.zip(factors.as_limbs()) {
+        add_multiple(sum, plaintexts.row(row), *factor);
+    }
+}
+
+/// `1 - sum n` modulo `n^2`.
+fn negative(public: &PublicKey, sum: &[u64]) -> Batch {
+    let sum = public.root().reduce(&Batch::from_rows(sum.len(), [sum]));
+    let mut one = Batch::zeros(1, sum.limbs());
+    one.row_mut(0)[0] = 1;
+    // `n^2` may have a limb less than twice those of `n`.
+    public.square().join(&Pairs { low: one, high: public.root().neg(&sum) }).resize(public.ciphertext_limbs())
 }
 
 #[cfg(test)]
