@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import hearith as he
 from hearith import encoding
-from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError
+from hearith.errors import CiphertextError, KeyMismatchError, RangeError, ScaleError, ShapeError
 
 integers = st.integers(-(2**50), 2**50)
 vectors = st.lists(integers, min_size=1, max_size=6)
@@ -83,6 +83,20 @@ class TestArithmetic:
         expected = {label: sum(value for name, value in rows if name == label) for label in labels}
         assert labels.tolist() == sorted({label for label, _ in rows})
         assert judge(totals) == list(expected.values())
+
+    @given(st.lists(st.tuples(integers, st.sampled_from("abcd"), st.integers(0, 3)), max_size=10))
+    def test_sums_by_several_labels(self, keys, judge, rows):
+        numbers = keys[0].encrypt([value for value, _, _ in rows])
+        groupings = [[row[place] for row in rows] for place in (1, 2, 1)]
+        found = numbers.sums_by(groupings)
+        assert len(found) == 3
+        for labels, (names, totals) in zip(groupings, found, strict=True):
+            assert names.tolist() == sorted(set(labels))
+            expected = [sum(row[0] for row, label in zip(rows, labels, strict=True) if label == name) for name in names]
+            assert judge(totals) == expected
+        assert numbers.sums_by([]) == []
+        with pytest.raises(ShapeError):
+            numbers.sums_by([[1] * len(rows), [1] * (len(rows) + 1)])
 
     def test_the_readme_line(self, keys):
         c = keys[0].encrypt(np.array([1500, -20, 7]))

@@ -87,18 +87,30 @@ def _sums_of(native: Any, rows: Ciphertexts, groups: list[list[int]]) -> Callabl
     return piece
 
 
-def totals_by(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], Encrypted]:
-    """The distinct labels in ascending order and the sum of each one's numbers."""
+def totals_by(numbers: Encrypted, *groupings: Any) -> list[tuple[npt.NDArray[Any], Encrypted]]:
+    """For each grouping, which has a label for every number, the distinct labels in ascending order
+    and the sum of each one's numbers.
+    """
+    found = [_grouped(numbers, labels) for labels in groupings]
+    totals = sum_groups(numbers, [group for _, groups in found for group in groups])
+    results, start = [], 0
+    for names, groups in found:
+        largest = max((len(group) for group in groups), default=1)
+        rows = totals.range(start, start + len(names))
+        results.append((names, numbers.holding(rows, (len(names),), bound=numbers.bound * largest)))
+        start += len(names)
+    return results
+
+
+def _grouped(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], list[list[int]]]:
+    """The distinct labels in ascending order, and the rows that have each."""
     found = present(objects(labels)) if isinstance(labels, list | tuple) else present(labels)
     if found.shape != numbers.shape:
         raise ShapeError(f"{found.size} labels for {numbers.size} numbers", kind="lengths")
     names, places = _distinct(found.reshape(-1))
     order = np.argsort(places, kind="stable")
     ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
-    groups = [group.tolist() for group in np.split(order, ends)] if len(names) else []
-    largest = max((len(group) for group in groups), default=1)
-    totals = sum_groups(numbers, groups)
-    return names, numbers.holding(totals, (len(names),), bound=numbers.bound * largest)
+    return names, [group.tolist() for group in np.split(order, ends)] if len(names) else []
 
 
 def _distinct(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
