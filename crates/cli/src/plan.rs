@@ -236,7 +236,7 @@ fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((option, _)) => Err(Failure::at(plan, format!("is there already and says what {option} does"))),
+        Some((option, _)) => Err(Failure::at(plan, format!("exists already and sets what {option} sets"))),
     }
 }
 
