@@ -1,4 +1,4 @@
-//! Everything that can be wrong with the input. No error carries a plaintext or key material.
+//! Errors in the input. No error carries a plaintext or key material.
 
 use crate::convert::Cause;
 use crate::parameters::Set;

@@ -1,4 +1,4 @@
-//! Plans: what all senders of tables agree on, so that what they encrypt adds up.
+//! Plans, which all senders of tables follow so that their tables can be summed.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! One error type: what is wrong, and in which row and column of the batch.
+//! The error type, which names the fault, and its row and column in the batch.
 //!
 //! No error holds a plaintext: it names the place and the kind of fault. The text of a cell is in
 //! it only where the caller asked for that

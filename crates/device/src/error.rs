@@ -1,4 +1,4 @@
-//! What can go wrong with a device. No error carries key material or a plaintext.
+//! Errors of a device. No error carries key material or a plaintext.
 
 use std::error::Error as Cause;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Everything that can be wrong with the input: one error, which says what is wrong and in which
-//! row. No error carries a plaintext or key material.
+//! The error type, which names the fault in the input and its row. No error carries a plaintext or
+//! key material.
 
 use hearith_arith::ArithError;
 use hearith_ntt::NttError;

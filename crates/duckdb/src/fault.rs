@@ -1,4 +1,4 @@
-//! What can be wrong with a query's input.
+//! Errors in a query's input.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a proof, and where.
+//! Errors of a proof, with their position.
 
 use hearith_paillier as paillier;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What can be wrong with a shared key or with shares of a decryption, and where.
+//! Errors of a shared key or of shares of a decryption, with their position.
 
 use hearith_paillier::{self as paillier, KeyId};
 use std::fmt;
