@@ -275,7 +275,7 @@ pub struct Encrypt {
     /// Decimal places to keep: one number for all columns, or NAME=N,...
     #[arg(long, value_name = "N")]
     pub scale: Vec<List<Setting<u32>>>,
-    /// Largest magnitude of a value: one number for all columns, or NAME=R,... [default: 2^63 - 1 after scaling]
+    /// Largest magnitude of values: R or NAME=R,... [default: 2^63 - 1 after scaling]
     #[arg(long, value_name = "R")]
     pub range: Vec<List<Setting<String>>>,
     /// Additions to leave headroom for (bfv: what noise allows)
