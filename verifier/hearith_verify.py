@@ -1159,7 +1159,7 @@ class Verifier:
     def check_heads(self, heads: list[tuple[int, Any, str]], roots: dict[int, str], size: int, whole: bool) -> None:
         for of, head, _ in heads:
             if of in roots and head["root"] != roots[of]:
-                self.fault("heads", f"the head of {of} entries has not the root of the board")
+                self.fault("heads", f"the head of {of} entries does not have the root of the board")
             elif whole and of not in roots:
                 self.fault("heads", f"a head of {of} entries cannot come here")
             if self.election is not None:

@@ -1,4 +1,4 @@
-//! Products of numbers as they are, by Barrett's reduction \[Barrett86\].
+//! Products of numbers outside Montgomery form, by Barrett's reduction \[Barrett86\].
 //!
 //! A Montgomery product of two plain numbers has to be multiplied once more, by `R^2`: `4 k^2`
 //! products of limbs. Barrett's reduction takes the quotient from the upper half of the product and

@@ -1,4 +1,4 @@
-//! Batches of numbers: the unit of work.
+//! Batches of numbers, the unit of work.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Products of powers whose exponents everybody knows: what a batch of proofs is verified by.
+//! Products of powers with public exponents, used to verify batches of proofs.
 
 use crate::Batch;
 use crate::backend::{few, with_kernel, with_kernel_for};

@@ -1,4 +1,4 @@
-//! What Montgomery arithmetic modulo one number needs to know of it.
+//! The constants of a modulus for Montgomery arithmetic.
 
 use crate::backend::with_kernel;
 use crate::doubling::Doubling;

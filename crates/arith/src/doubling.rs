@@ -1,5 +1,4 @@
-//! Powers of two modulo a number, many doublings at a time: what Montgomery's constants are made
-//! of.
+//! Powers of two modulo a number, many doublings at a time, for the Montgomery constants.
 
 use crate::natural::{bits_at, double, mask, reduce_once};
 use zeroize::Zeroizing;

@@ -1,4 +1,4 @@
-//! The one run-time choice: which kernel carries the arithmetic out.
+//! The only run-time choice: which kernel computes.
 
 use crate::ArithError;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What can be wrong with the input of an arithmetic operation.
+//! Errors in the input of an arithmetic operation.
 
 use thiserror::Error;
 

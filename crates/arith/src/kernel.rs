@@ -1,4 +1,4 @@
-//! What an engine has to provide: the two Montgomery rings on a group of lanes. Everything above is
+//! The interface of an engine: the two Montgomery rings on a group of lanes. All code above it is
 //! written once.
 //!
 //! A kernel works on `LANES` independent numbers side by side. One [`Kernel::Word`] holds one limb

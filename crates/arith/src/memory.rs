@@ -1,4 +1,4 @@
-//! Where secrets lie in memory.
+//! Memory for secrets.
 
 use crate::constants::Constants;
 use crate::{Batch, Factor, Modulus, Square};

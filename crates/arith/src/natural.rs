@@ -1,5 +1,5 @@
 //! Natural numbers as slices of 64-bit limbs, least significant first: the few operations that
-//! set-up and post-processing need, and the way to and from bytes and text.
+//! set-up and post-processing need, and conversion from and to bytes and text.
 //!
 //! All run in a time that depends on the lengths only, except where it says that numbers are
 //! public: [`bit_length`], [`divide_word`], text, and [`word`].

@@ -1,4 +1,4 @@
-//! Which process this is: what no child of `fork` shares with its parent.
+//! Identifies the process: a child of `fork` differs from its parent.
 //!
 //! Ids of processes do not tell: they are used again, and each namespace counts for itself, so that
 //! a parent and its child may both be number 1. Here a counter goes up in every child, along two

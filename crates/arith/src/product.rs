@@ -1,4 +1,4 @@
-//! Products of many residues, in groups: what a sum of ciphertexts is.
+//! Products of many residues, in groups: sums of ciphertexts.
 
 use crate::Batch;
 use crate::backend::with_kernel_for;

@@ -1,5 +1,5 @@
-//! Products of single numbers as they are, on 64-bit words, by Barrett's reduction \[Barrett86\].
-//! The IFMA engine has a kernel of its own for them, `backend/ifma/alone.rs`.
+//! Products of single numbers outside Montgomery form, on 64-bit words, by Barrett's reduction
+//! \[Barrett86\]. The IFMA engine has a kernel of its own for them, `backend/ifma/alone.rs`.
 //!
 //! The AVX2 kernel takes as long for one product as for four, and its constants have to be spread
 //! over lanes first. The portable kernel takes two Montgomery products. Here it is one product and

@@ -1,5 +1,4 @@
-//! Sliding windows, for exponents that everybody knows: of one power, and of a product of few
-//! powers.
+//! Sliding windows for public exponents: of one power, and of a product of a few powers.
 
 use crate::Batch;
 use crate::constants::Constants;

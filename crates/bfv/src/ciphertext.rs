@@ -1,4 +1,4 @@
-//! Ciphertexts: up to `N` numbers each, made by either key, added up, decrypted; and their bytes.
+//! Ciphertexts of up to `N` numbers: encryption with either key, sums, decryption, and their bytes.
 
 use crate::key::{KeyId, PrivateKey, PublicKey, expanded};
 use crate::noise;

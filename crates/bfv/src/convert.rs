@@ -1,4 +1,4 @@
-//! Plaintexts as long coefficients, for whoever turns these into residues in this CPU's stead.
+//! Plaintexts as long coefficients, for devices that convert these to residues instead of this CPU.
 //!
 //! The CPU needs no long integers: [`Ring::add_plain`](crate::ring::Ring::add_plain) takes the
 //! remainder of the division, which is short, modulo each prime. A device that converts wants the

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with the input. No error carries a plaintext or key material.
+//! Errors in the input. No error carries a plaintext or key material.
 
 use crate::convert::Cause;
 use crate::parameters::Set;
@@ -105,10 +105,10 @@ pub enum ErrorKind {
     #[error("{0} differs")]
     Differs(&'static str),
     /// Noise could make the result wrong.
-    #[error("the noise is exhausted: the result could be wrong; a larger parameter set has room for more")]
+    #[error("the noise budget is exhausted, so the result could be wrong: use a larger parameter set")]
     Noise,
     /// There is no room for what hides the noise.
-    #[error("too little room is left to hide the noise of the result: a larger parameter set has more")]
+    #[error("the noise budget is too small to hide the noise of the result: use a larger parameter set")]
     NoRoom,
     /// Decryption found more noise than there can be: the key is another, or the ciphertext was
     /// changed.

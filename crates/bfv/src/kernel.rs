@@ -1,4 +1,5 @@
-//! What an engine provides: the loops over polynomials of one prime, eight coefficients a vector.
+//! The interface of an engine: the loops over polynomials of one prime, eight coefficients per
+//! vector.
 //!
 //! They are written once, in [`loops`], for any [`Word`]; an engine says what a vector is and has
 //! them compiled with its instructions.

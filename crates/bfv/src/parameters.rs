@@ -1,4 +1,4 @@
-//! The named parameter sets, and how much noise and how large numbers they take.
+//! The named parameter sets, with their limits on noise and numbers.
 
 use crate::noise;
 use crate::prime::{PRIME_BITS, PRIMES};

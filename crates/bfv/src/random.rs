@@ -1,4 +1,4 @@
-//! What is drawn: secrets, errors, masks. Seeds come from the operating system's generator; AES-256
+//! Random values: secrets, errors, masks. Seeds come from the operating system's generator; AES-256
 //! in counter mode expands them.
 
 use crate::Error;

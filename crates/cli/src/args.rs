@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The arguments of the command line.
 
 #[cfg(feature = "service")]
 mod config;
@@ -70,7 +70,7 @@ pub struct Global {
     /// Engine or device, else HEARITH_ENGINE's or the fastest (see `hearith engines`)
     #[arg(long, global = true, value_name = "NAME")]
     pub engine: Option<String>,
-    /// Let large batches of columns go to a graphics card where no engine is named
+    /// Let a graphics card compute large batches of columns if no engine is named
     #[arg(long, global = true)]
     pub allow_card: bool,
     /// Compute on this many cores instead of all, at most 1024
@@ -82,13 +82,13 @@ pub struct Global {
     /// Report nothing but errors and warnings
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Take a key that protects nothing: below 2048 bits, or of close primes
+    /// Allow a key that protects nothing: below 2048 bits, or with close primes
     #[arg(long, global = true, alias = "insecure-key-size", overrides_with = "insecure_key")]
     pub insecure_key: bool,
     /// Read the passphrase of an encrypted key from a file's first line
     #[arg(long, global = true, value_name = "FILE")]
     pub passphrase_file: Option<PathBuf>,
-    /// Likewise, from a file descriptor that is open
+    /// Read the passphrase from an open file descriptor
     #[arg(long, global = true, value_name = "N", conflicts_with = "passphrase_file")]
     pub passphrase_fd: Option<u16>,
 }
@@ -96,28 +96,28 @@ pub struct Global {
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Make a key: DIR/public.json to encrypt and add with, DIR/private.json to decrypt with
+    /// Make a key pair: DIR/public.json encrypts and sums, DIR/private.json decrypts
     Keygen(Keygen),
-    /// Put a private key under a passphrase, take it out again, or write its public half
+    /// Encrypt or decrypt a private key's file, or write its public half
     #[command(subcommand)]
     Key(Key),
     /// Encrypt columns of a table (CSV or Parquet in, Parquet out)
     Encrypt(Encrypt),
-    /// Add up the encrypted columns of tables, by groups, without the private key
+    /// Sum the encrypted columns of tables by groups, without the private key
     Sum(Sum),
     /// Decrypt totals, or any encrypted table
     Decrypt(Decrypt),
-    /// Take a trustee's part in decrypting: a share, with a proof that it is right
+    /// Make a trustee's share of a decryption, with a proof that it is right
     DecryptShare(DecryptShare),
-    /// Decrypt with the shares of enough trustees; wrong ones are named
+    /// Decrypt with the shares of enough trustees; report wrong shares
     Combine(Combine),
-    /// Show that totals are right without giving the key away
+    /// Prove that totals are right without revealing the key
     #[command(subcommand)]
     Prove(Prove),
-    /// Check what others prove
+    /// Check proofs by others
     #[command(subcommand)]
     Verify(Verify),
-    /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote
+    /// Run a service that computes for `encrypt`, `sum` and `decrypt` with --remote
     #[cfg(feature = "service")]
     Serve(Serve),
     /// Compute for others: a service that `encrypt`, `sum` and `decrypt` use with --remote; not
@@ -125,21 +125,21 @@ pub enum Command {
     #[cfg(not(feature = "service"))]
     #[command(hide = true)]
     Serve(Absent),
-    /// Say what a key or an encrypted file is
+    /// Describe a key or an encrypted file
     Inspect(Inspect),
-    /// Describe a table again after pandas, polars or DuckDB dropped its metadata
+    /// Restore descriptions that pandas, polars or DuckDB dropped from a table
     Describe(Describe),
     /// List the engines that this machine can run
     Engines(Engines),
-    /// Measure what this machine does in a second
+    /// Measure how many operations this machine does per second
     Bench(Bench),
-    /// Write an encrypted column as phe's (python-paillier's) JSON, or a table for a database
+    /// Write an encrypted column as python-paillier's JSON, or a table for a database
     Export(Export),
-    /// Read ciphertexts from python-paillier's (phe's) JSON, or a table from a database
+    /// Read ciphertexts from python-paillier's JSON, or a table from a database
     Import(Import),
-    /// Write what a shell needs to complete commands: `hearith completions bash`
+    /// Write a shell's completion script: `hearith completions bash`
     Completions(Completions),
-    /// Write pages for `man`, one a command
+    /// Write man pages, one for each command
     Man(Man),
     /// Residue number systems: special primes, integers to residues and back
     #[command(subcommand)]
@@ -190,7 +190,7 @@ pub struct Keygen {
     /// Size of a Paillier key: 2048 or more, an even number up to 8192 [default: 3072]
     #[arg(long)]
     pub bits: Option<u32>,
-    /// Directory for the two files; made when missing
+    /// Directory for the two files; created if missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Paillier variant: standard, djn (encrypts faster) or subgroup [default: standard]
@@ -221,7 +221,7 @@ pub struct Keygen {
     /// Encrypt the private key under a passphrase, from the terminal or as given below
     #[arg(long)]
     pub passphrase: bool,
-    /// Replace a key that is there: what it encrypted is lost unless a copy is kept
+    /// Replace an existing key: without a copy of it, what it encrypted is lost
     #[arg(long)]
     pub force: bool,
 }
@@ -240,7 +240,7 @@ pub enum Scheme {
 pub enum Key {
     /// Write a private key encrypted under a passphrase (a JSON Web Encryption, RFC 7517 section 7)
     Encrypt(KeyFiles),
-    /// Write an encrypted private key in the clear
+    /// Write an encrypted private key unencrypted
     Decrypt(KeyFiles),
     /// Write the public half of a private key
     Public(KeyFiles),
@@ -255,7 +255,7 @@ pub struct KeyFiles {
     /// The file to write; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub force: bool,
 }
@@ -269,13 +269,13 @@ pub struct Encrypt {
     /// Columns to encrypt; the others pass through unchanged
     #[arg(long, short, required_unless_present = "plan", value_name = "NAME,...")]
     pub column: Vec<List<Name>>,
-    /// A plan that all senders follow, so that files add up; written if it is not there
+    /// A plan that all senders follow, to make files summable; written if missing
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// Fractional decimal digits to keep: a number, or one a column as NAME=N,...
+    /// Decimal places to keep: one number for all columns, or NAME=N,...
     #[arg(long, value_name = "N")]
     pub scale: Vec<List<Setting<u32>>>,
-    /// Largest magnitude of a value, likewise [default: 2^63 - 1 after scaling]
+    /// Largest magnitude of values: R or NAME=R,... [default: 2^63 - 1 after scaling]
     #[arg(long, value_name = "R")]
     pub range: Vec<List<Setting<String>>>,
     /// Additions to leave headroom for (bfv: what noise allows)
@@ -284,13 +284,13 @@ pub struct Encrypt {
     /// Put the columns of a row into one ciphertext: smaller files, faster sums
     #[arg(long)]
     pub pack: bool,
-    /// Round numbers with more fractional digits than --scale, half to even
+    /// Round numbers with more decimal places than --scale, half to even
     #[arg(long)]
     pub round: bool,
-    /// Show a wrong cell in the message about it; no message holds a plain value else
+    /// Show invalid cells in messages, which contain no plaintext otherwise
     #[arg(long)]
     pub show_cells: bool,
-    /// Believe a device without a check: a faulty one may encrypt other numbers
+    /// Skip the check of a device: a faulty one may encrypt other numbers
     #[arg(long, conflicts_with = "remote")]
     pub unchecked_device: bool,
     /// The table, Parquet or CSV (also .gz or .zst); - for standard input
@@ -323,7 +323,7 @@ pub struct Describe {
     /// The table, as another program wrote it, Parquet; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The encrypted table that it was made of, Parquet
+    /// The encrypted table that it was made from, Parquet
     #[arg(long, short, value_name = "FILE")]
     pub like: PathBuf,
     /// The encrypted table, Parquet; - for standard output
@@ -340,28 +340,28 @@ pub struct Sum {
     /// The public key, or the private key (its owner re-randomises faster)
     #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
-    /// Columns or expressions whose values make the groups: "age >= 30 as senior"
+    /// Columns or expressions to group by, such as "age >= 30 as senior"
     #[arg(long, short, value_name = "NAME,...")]
     pub by: Vec<Columns>,
-    /// Add up only rows that meet a condition on plain columns, as "age >= 30"
+    /// Sum only rows that meet a condition on unencrypted columns: "age >= 30"
     #[arg(long = "where", short = 'w', value_name = "CONDITION", allow_hyphen_values = true)]
     pub conditions: Vec<Predicate>,
-    /// Multiply each number by a plain column or an expression (bfv alone)
+    /// Multiply each number by an unencrypted column or expression (bfv only)
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// Leave out groups of fewer rows, totals of fewer values or of rarer weights
+    /// Suppress groups of fewer rows, totals of fewer values or of rarer weights
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub min_rows: Option<u64>,
-    /// Count all weights together for --min-rows: rare ones can show one value
+    /// Count all weights together for --min-rows: rare ones can reveal a value
     #[arg(long, requires = "min_rows")]
     pub allow_rare_weights: bool,
-    /// Add tables and totals even if they have rows in common, or are given twice
+    /// Sum tables and totals even if they have common rows or are given twice
     #[arg(long)]
     pub allow_repeated: bool,
-    /// Hide which rows a total is of; without, that of one row is its ciphertext
+    /// Hide which rows a total covers; else a one-row total is the row itself
     #[arg(long)]
     pub rerandomise: bool,
-    /// Believe a device without a check: a faulty one may give other totals
+    /// Skip the check of a device: a faulty one may return other totals
     #[arg(long, conflicts_with = "remote")]
     pub unchecked_device: bool,
     /// Encrypted tables or totals: Parquet files, folders of them, - for standard input
@@ -384,7 +384,7 @@ pub struct Sum {
 /// `hearith decrypt`.
 #[derive(Clone, Debug, Args)]
 pub struct Decrypt {
-    /// The private key; with --remote the public key will do
+    /// The private key; with --remote the public key suffices
     #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted totals, or any encrypted table; - for standard input
@@ -396,16 +396,16 @@ pub struct Decrypt {
     /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
     #[arg(long, short, hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Write X.mean behind each sum X: the sum by the number of encrypted values
+    /// Add X.mean after each sum X: the sum divided by the number of values
     #[arg(long)]
     pub mean: bool,
-    /// Check what this CPU decrypts: a computing fault would give the key away
+    /// Check decryptions by this CPU: a computing fault would leak the key
     #[arg(long, conflicts_with = "remote")]
     pub check: bool,
-    /// Decrypt rows of any origin under a subgroup key: several times slower
+    /// Decrypt foreign rows under a subgroup key: several times slower
     #[arg(long, conflicts_with = "remote")]
     pub any_randomiser: bool,
-    /// Believe a device unchecked. DANGEROUS: a faulty one gives the key away
+    /// Skip the check of a device. DANGEROUS: a faulty one leaks the key
     #[arg(long, conflicts_with_all = ["check", "remote"])]
     pub unchecked_device: bool,
     /// Who must have signed the table.
@@ -422,7 +422,7 @@ pub struct DecryptShare {
     /// The trustee's share of the private key, share-N.json
     #[arg(long, value_name = "FILE")]
     pub share: PathBuf,
-    /// Encrypted totals, which you have reason to decrypt
+    /// Encrypted totals; check first where they come from
     #[arg(value_name = "TOTALS")]
     pub input: PathBuf,
     /// The shares of their decryption, a Parquet file
@@ -436,13 +436,13 @@ pub struct DecryptShare {
 /// `hearith combine`.
 #[derive(Clone, Debug, Args)]
 pub struct Combine {
-    /// What the dealer made to verify shares by, verification.json
+    /// The key to verify shares with, verification.json
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted totals
     #[arg(value_name = "TOTALS")]
     pub input: PathBuf,
-    /// What trustees made of them with `hearith decrypt-share`, a file each
+    /// The trustees' shares from `hearith decrypt-share`, one file each
     #[arg(required = true, value_name = "SHARES")]
     pub shares: Vec<PathBuf>,
     /// The result; - for standard output, which is the default
@@ -451,7 +451,7 @@ pub struct Combine {
     /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Write X.mean behind each sum X: the sum by the number of encrypted values
+    /// Add X.mean after each sum X: the sum divided by the number of values
     #[arg(long)]
     pub mean: bool,
     /// Who must have signed the totals.
@@ -535,7 +535,7 @@ impl FromStr for Sharing {
 /// `hearith prove`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Prove {
-    /// Write what shows which numbers an encrypted table holds: its plaintexts and proofs
+    /// Write the plaintexts of an encrypted table, with proofs that they are right
     Decryption(ProveDecryption),
 }
 
@@ -559,7 +559,7 @@ pub struct ProveDecryption {
 /// `hearith verify`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Verify {
-    /// Check a proof against encrypted totals, and decrypt them by it
+    /// Check a proof against encrypted totals, and write the proved numbers
     Decryption(VerifyDecryption),
 }
 
@@ -572,7 +572,7 @@ pub struct VerifyDecryption {
     /// Encrypted totals
     #[arg(value_name = "TOTALS")]
     pub input: PathBuf,
-    /// What `hearith prove decryption` wrote for them
+    /// The proof from `hearith prove decryption`
     #[arg(value_name = "PROOF")]
     pub proof: PathBuf,
     /// The numbers; - for standard output, which is the default
@@ -581,7 +581,7 @@ pub struct VerifyDecryption {
     /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
     #[arg(long, hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Write X.mean behind each sum X: the sum by the number of encrypted values
+    /// Add X.mean after each sum X: the sum divided by the number of values
     #[arg(long)]
     pub mean: bool,
     /// Who must have signed the totals.
@@ -592,7 +592,7 @@ pub struct VerifyDecryption {
 /// Who must have signed what is read.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Signers {
-    /// Reject what this key did not sign, or what was changed since; repeatable
+    /// Reject tables that this key did not sign, or changed since; repeatable
     #[arg(long, value_name = "PUBLIC")]
     pub require_signature: Vec<PathBuf>,
 }
@@ -640,7 +640,7 @@ pub struct Completions {
 /// `hearith man`.
 #[derive(Clone, Debug, Args)]
 pub struct Man {
-    /// The folder to write to; made when missing
+    /// The folder to write to; created if missing
     #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
 }
@@ -659,7 +659,7 @@ pub struct Inspect {
 /// `hearith engines`.
 #[derive(Clone, Debug, Args)]
 pub struct Engines {
-    /// Hold the vector engine's instruction counts against this machine (takes half a minute)
+    /// Compare the engine's instruction counts with this machine's peak (half a minute)
     #[arg(long)]
     pub explain: bool,
 }
@@ -681,7 +681,7 @@ pub struct Export {
     /// The encrypted column
     #[arg(long, value_name = "NAME", required_unless_present = "values")]
     pub column: Option<String>,
-    /// Write the whole table as CSV for a database: each ciphertext says what it is
+    /// Write the whole table as CSV for a database, with described ciphertexts
     #[arg(long, conflicts_with = "column")]
     pub values: bool,
     /// The encrypted table; - for standard input
@@ -713,10 +713,10 @@ pub struct Import {
     /// Additions to leave headroom for in every ciphertext
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
     pub max_additions: u64,
-    /// How many numbers have been added up in each ciphertext
+    /// How many numbers each ciphertext sums
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub additions: u64,
-    /// Take numbers of any origin under a subgroup key; `decrypt` needs the same option
+    /// Accept foreign numbers under a subgroup key; `decrypt` needs the same option
     #[arg(long)]
     pub any_randomiser: bool,
     /// JSON objects {"v": "...", "e": 0}, one after another or in a list; - for standard input
@@ -742,7 +742,7 @@ pub struct Primes {
     /// What is searched for.
     #[command(flatten)]
     pub search: Search,
-    /// At most so many, the largest
+    /// List only the N largest
     #[arg(long, value_name = "N")]
     pub count: Option<usize>,
 }
@@ -760,13 +760,13 @@ pub struct Search {
     /// Bits of a word: primes are just below 2^BITS
     #[arg(long, value_name = "BITS", default_value_t = 30)]
     pub word_bits: u32,
-    /// Signed powers of two that a prime is the sum of
+    /// Number of signed powers of two that sum to a prime
     #[arg(long, value_name = "P", default_value_t = 5)]
     pub terms: u32,
-    /// Longest word that the residue unit's Barrett reduction may take
+    /// Longest word that the residue unit's Barrett reduction may use
     #[arg(long, value_name = "BITS", default_value_t = 62)]
     pub max_word: u32,
-    /// Allow beta the one bit more that the paper's bound leaves unused
+    /// Allow beta one more bit, which the paper's bound leaves unused
     #[arg(long)]
     pub tight: bool,
 }
@@ -791,14 +791,14 @@ pub struct Convert {
     /// those from 0 to below Q
     #[arg(long, requires = "back")]
     pub centred: bool,
-    /// Believe the device that --engine names, whose residues are checked otherwise
+    /// Skip the check of residues from the device that --engine names
     #[arg(long, conflicts_with = "back")]
     pub unchecked_device: bool,
-    /// Integers from -Q/2 to below Q, one a line, decimal or 0x...; with --back residues, Parquet
+    /// Integers from -Q/2 to below Q, one per line, decimal or 0x...; with --back residues, Parquet
     /// or CSV; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// Residues, Parquet or else CSV as the name says; with --back integers; - for standard output
+    /// Residues, Parquet or CSV by the name; with --back integers; - for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
 }

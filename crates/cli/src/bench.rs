@@ -1,4 +1,4 @@
-//! `hearith bench`: what this machine does in a second.
+//! `hearith bench`: operations per second on this machine.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -1,5 +1,4 @@
-//! What a command complains of on standard error: a line of text, or with `--json` an object on a
-//! line.
+//! Errors and warnings on standard error: a line of text, or with `--json` an object on a line.
 
 use std::borrow::Cow;
 use std::error::Error;

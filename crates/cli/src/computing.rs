@@ -1,4 +1,4 @@
-//! A device that computes in a public key's stead.
+//! A device that computes on behalf of a public key.
 
 use std::sync::Arc;
 

@@ -175,7 +175,7 @@ fn usual_format(path: &Path, output: &Output) -> Result<Format, Failure> {
         "parquet" => Ok(Format::Parquet),
         "txt" => Ok(Format::Table),
         _ => {
-            let what = format!("no format goes by .{extension}: --format names csv, tsv, json, parquet or table");
+            let what = format!("unknown format .{extension}: --format accepts csv, tsv, json, parquet or table");
             Err(Failure::at(output.name(), what))
         }
     }

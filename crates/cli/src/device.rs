@@ -1,4 +1,4 @@
-//! Devices as engines: those that this program was built with, and those that it could have been.
+//! Devices as engines: those in this program, and those that another build can have.
 
 use hearith_columns::ErrorKind;
 #[cfg(feature = "election")]

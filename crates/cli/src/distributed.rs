@@ -84,7 +84,7 @@ enum Lost {
 
 /// What an option of `--distributed` that is missing is told as.
 pub(crate) fn missing(what: &str) -> Failure {
-    Failure::new(format!("--distributed takes {what}"))
+    Failure::new(format!("--distributed needs {what}"))
 }
 
 /// The number of this trustee.

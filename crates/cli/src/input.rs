@@ -338,7 +338,7 @@ impl Opened {
 fn stored(name: &str, input: &mut impl Read) -> Result<File, Failure> {
     let folder = std::env::temp_dir();
     let full = |error: io::Error| {
-        let what = format!("cannot be stored in {} on the way: {error}", folder.display());
+        let what = format!("cannot be stored temporarily in {}: {error}", folder.display());
         Failure::at(name, what).with_note("TMPDIR names another folder")
     };
     let mut file = tempfile::tempfile_in(&folder).map_err(full)?;

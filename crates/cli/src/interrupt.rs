@@ -1,4 +1,4 @@
-//! Ctrl-C and its kin: unfinished outputs are removed before the process ends.
+//! Ctrl-C and other signals: the process removes unfinished outputs before it ends.
 
 use std::fs::File;
 use std::io;

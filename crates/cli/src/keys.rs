@@ -37,7 +37,7 @@ impl KeyFile {
         let name = name(path);
         let text = SecretText::open_long(path, MAX_KEY_TEXT).map_err(|error| Failure::reading(&name, error))?;
         if text.is_shared() && text.kind() != KeyKind::Public {
-            let what = "others than its owner can read this private key (chmod 600 mends it)";
+            let what = "others than its owner can read this private key (chmod 600 fixes it)";
             eprint_line(&format!("{name}: warning: {what}"));
         }
         Ok(Self { name, text })
@@ -181,7 +181,7 @@ pub(crate) fn hinting(failure: Failure, error: &Error) -> Failure {
 }
 
 /// What is wrong with a public key where a private one is needed.
-pub(crate) const PUBLIC: &str = "a public key: decrypting takes the private key";
+pub(crate) const PUBLIC: &str = "a public key: decrypting needs the private key";
 
 /// A key of whatever use.
 pub(crate) enum AnyKind {

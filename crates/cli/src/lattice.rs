@@ -1,4 +1,4 @@
-//! Columns encrypted whole: what the commands do where the key is one of the lattice scheme.
+//! BFV columns: the commands under a BFV key.
 
 mod converting;
 mod decrypt;

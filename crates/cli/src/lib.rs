@@ -1,5 +1,5 @@
-//! The command line of Hearith: encrypt columns of numbers, add them up without the private key,
-//! decrypt the totals.
+//! The command line of Hearith: it encrypts columns of numbers, sums them without the private key,
+//! and decrypts the totals.
 //!
 //! A command reads, computes and writes at the same time ([`pipeline`]), writes its output under a
 //! temporary name until it is complete ([`output`]), and ends in one line on standard error that

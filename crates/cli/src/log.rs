@@ -1,4 +1,4 @@
-//! What servers log.
+//! The logs of servers.
 
 use std::io;
 use std::time::Duration;

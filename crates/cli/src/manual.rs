@@ -1,4 +1,4 @@
-//! `hearith completions` and `hearith man`: what shells and `man` know of the commands.
+//! `hearith completions` and `hearith man`: descriptions of the commands for shells and `man`.
 
 use std::io::{self, Write};
 

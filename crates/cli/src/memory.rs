@@ -1,4 +1,4 @@
-//! How much memory the process may still take.
+//! The memory that the process may still allocate.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Outputs that are complete or not there.
+//! Outputs that are complete or do not exist.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};

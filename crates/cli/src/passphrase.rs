@@ -68,7 +68,7 @@ impl Source {
 fn of_file(path: &Path, file: &str) -> Result<SecretText, Failure> {
     let line = SecretText::open_line(path).map_err(|error| Failure::reading(file, error))?;
     if line.is_shared() {
-        eprint_line(&format!("{file}: warning: others than its owner can read this passphrase (chmod 600 mends it)"));
+        eprint_line(&format!("{file}: warning: others than its owner can read this passphrase (chmod 600 fixes it)"));
     }
     Ok(line)
 }

@@ -1,4 +1,4 @@
-//! Plans: what all senders of tables agree on, so that what they encrypt adds up.
+//! Plans, which all senders of tables follow so that their tables can be summed.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -236,7 +236,7 @@ fn check_unplanned(command: &Encrypt, plan: &str) -> Result<(), Failure> {
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((option, _)) => Err(Failure::at(plan, format!("is there already and says what {option} does"))),
+        Some((option, _)) => Err(Failure::at(plan, format!("exists already and sets what {option} sets"))),
     }
 }
 

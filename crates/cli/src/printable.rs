@@ -1,5 +1,5 @@
-//! Text from keys, tables and files made fit for a terminal: what would steer it, or reorder or
-//! hide what it shows, is written out.
+//! Text from keys, tables and files for a terminal: characters that would control it, or reorder or
+//! hide text, are escaped.
 
 use std::fmt::{self, Write};
 

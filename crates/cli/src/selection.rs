@@ -1,4 +1,4 @@
-//! The columns that `--by` and `--weight` name: plain ones, and ones that are computed of them.
+//! The columns that `--by` and `--weight` name: unencrypted ones, and expressions of them.
 
 use std::collections::HashSet;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What commands that serve have in common: signals, and the service manager.
+//! Code that serving commands share: signals, and the service manager.
 
 use std::process;
 use std::thread;

@@ -1,4 +1,4 @@
-//! What every command shares: the engine, the cores, and how to report.
+//! The state that every command shares: the engine, the cores, and the form of reports.
 
 use std::{env, thread};
 

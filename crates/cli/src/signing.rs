@@ -1,4 +1,4 @@
-//! Signed tables: the keys that sign, and the tables that only count if one of them did.
+//! Signed tables: signing keys, and tables that must have a signature of one of them.
 
 use std::iter;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The forms in which a table is written.
+//! The output formats of a table.
 
 use std::mem;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Temporary files beside the outputs that they become, told from what a killed run has left.
+//! Temporary files next to the outputs that they become, distinguished from files that a killed run
+//! left.
 //!
 //! A run holds a lock on its file from the first moment until the file has its name or is gone.
 //! Nothing survives SIGKILL but the file, unlocked: the next run for the same output finds it by

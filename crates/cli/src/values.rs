@@ -1,5 +1,5 @@
 //! `hearith export --values` and `hearith import --values`: tables exchanged with databases, whose
-//! ciphertexts say what they are, each in its cell.
+//! cells are described ciphertexts.
 
 use hearith_columns::encrypted_columns;
 use hearith_columns::values::{ValueReader, ValueWriter};

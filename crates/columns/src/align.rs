@@ -1,5 +1,5 @@
-//! Unlike tables made alike, so that they add up: encrypted columns of other scales, ranges and
-//! headrooms, and group columns of other widths. Everything that this takes is public.
+//! Aligns different tables so that they can be summed: encrypted columns with other scales, ranges
+//! and headrooms, and group columns of other widths. It needs only public values.
 //!
 //! An encrypted number `x` of scale `s` is the integer `x 10^s`. At a larger scale `S` it is that
 //! integer times `10^(S - s)`, which is the ciphertext to this power. The largest magnitude of an

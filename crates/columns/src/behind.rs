@@ -1,4 +1,4 @@
-//! Columns behind those of a table: computed ones, and ones that are in names of folders.
+//! Columns appended to a table: computed ones, and ones from names of folders.
 
 use std::sync::Arc;
 

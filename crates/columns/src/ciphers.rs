@@ -1,4 +1,4 @@
-//! Ciphertexts in and out of Arrow's fixed-size binary arrays.
+//! Conversion of ciphertexts to and from Arrow's fixed-size binary arrays.
 
 use std::sync::Arc;
 

@@ -56,7 +56,7 @@ pub enum CsvFault {
         fault: Box<CsvFault>,
     },
     /// Two cells of the header are the same name.
-    #[error("the name of cell {} again", .first + 1)]
+    #[error("the same name as cell {}", .first + 1)]
     Repeated {
         /// The cell that has it first, from 0.
         first: usize,
@@ -445,7 +445,7 @@ mod tests {
     fn headers_are_checked() {
         assert!(open("").unwrap_err().to_string().contains("no header"));
         let error = open("a,b,a\n").unwrap_err().to_string();
-        assert_eq!(error, "cell 3 of the header: the name of cell 1 again");
+        assert_eq!(error, "cell 3 of the header: the same name as cell 1");
     }
 
     #[test]

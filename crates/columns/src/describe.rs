@@ -1,5 +1,5 @@
-//! Tables that other programs have had in hand, described again: pandas, polars and DuckDB keep the
-//! values of a table and drop the metadata of its fields.
+//! Restores descriptions: pandas, polars and DuckDB keep the values of a table and drop the
+//! metadata of its fields.
 
 use std::collections::HashSet;
 use std::sync::Arc;

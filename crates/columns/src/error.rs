@@ -1,4 +1,4 @@
-//! One error type: what is wrong, and in which row and column of the batch.
+//! The error type, which names the fault, and its row and column in the batch.
 //!
 //! No error holds a plaintext: it names the place and the kind of fault. The text of a cell is in
 //! it only where the caller asked for that
@@ -141,7 +141,7 @@ pub enum ErrorKind {
     AlreadyEncrypted,
     /// The column to encrypt counts the additions of an encrypted one, which could not be decrypted
     /// without it.
-    #[error("counts the additions of the encrypted column {of}, which needs it in the clear")]
+    #[error("counts the additions of the encrypted column {of}, which must stay unencrypted")]
     IsCompanion {
         /// The encrypted column.
         of: String,
@@ -198,7 +198,7 @@ pub enum ErrorKind {
         table: String,
     },
     /// Columns that are encrypted whole cannot be packed.
-    #[error("columns encrypted whole cannot be packed as well")]
+    #[error("columns of a BFV key cannot be packed")]
     Packed,
     /// What decrypts is a device, and it failed.
     #[error("{0}")]
@@ -234,7 +234,7 @@ pub enum ErrorKind {
         fault: CompanionFault,
     },
     /// The column that numbers the rows of a table is not what it must be.
-    #[error("the column {name}, which says which row is which, {fault}")]
+    #[error("the column {name}, which numbers the rows, {fault}")]
     RowNumbers {
         /// Name of the column.
         name: String,
@@ -354,7 +354,7 @@ pub enum ErrorKind {
     #[error("encrypted as a Parquet file (Parquet Modular Encryption), which is not read: decrypt it first")]
     EncryptedParquet,
     /// Tables of other scales, ranges or numbers of additions cannot be made alike under this key.
-    #[error("the scales and ranges of these tables together leave no room for the additions in a key of {bits} bits")]
+    #[error("the scales and ranges of these tables together are too large for the additions in a key of {bits} bits")]
     NoHeadroom {
         /// Bits of n.
         bits: u32,
@@ -406,7 +406,7 @@ pub enum ErrorKind {
     #[error("packed columns and python-paillier's fractions have no form as single values")]
     NotSingle,
     /// A column of values has none that says what they are.
-    #[error("no cell has a value that says what the column is")]
+    #[error("no cell has a value that describes the column")]
     NoValues,
     /// A decimal scale was given for ciphertexts with fractions of their own.
     #[error("a scale is for integers, but there are fractions (e below 0)")]
@@ -490,7 +490,7 @@ pub enum ParquetFault {
     #[error("it does not begin and end as one")]
     Ends,
     /// The description of the file or of a page is no Thrift, or contradicts itself.
-    #[error("{0} does not hold together")]
+    #[error("{0} is inconsistent")]
     Structure(&'static str),
     /// The decoder refuses it.
     #[error("{}", one_line(.0))]
@@ -502,7 +502,7 @@ pub enum ParquetFault {
     #[error("the decoder broke down")]
     Panicked,
     /// There are fewer rows than the footer says.
-    #[error("the file ends, but its footer tells of {rows} rows")]
+    #[error("the file ends early: its footer states {rows} rows")]
     RowsMissing {
         /// What the footer says.
         rows: u64,

@@ -1,5 +1,5 @@
-//! How much a table may ask for. Whatever is in a file, reading it stays within these bounds or
-//! ends in an error.
+//! Limits of tables. Whatever a file contains, reading it stays within these bounds or ends in an
+//! error.
 //!
 //! With them a command holds at most [`COMMAND_BYTES`] beside its groups and [`GROUP_BYTES`] of
 //! groups, however small or large its input is: the footer that was decoded, the pages being

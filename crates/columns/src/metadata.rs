@@ -1,4 +1,4 @@
-//! What an encrypted column is: the description kept as metadata of its Arrow field.
+//! The description of an encrypted column, stored as metadata of its Arrow field.
 //!
 //! A ciphertext column is `FixedSizeBinary(2 * ceil(bits / 8))`, big-endian, and may hold nulls.
 //! Its field metadata describe it completely, so that a file needs nothing beside it but a key:

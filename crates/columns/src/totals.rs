@@ -1,4 +1,4 @@
-//! Adding up encrypted columns by groups, without the private key.
+//! Sums of encrypted columns by groups, without the private key.
 //!
 //! Batches stream in and only one ciphertext a group and column is kept. The result has the group
 //! columns, a row count, the encrypted totals and their companions: it is itself a table of

@@ -1,5 +1,5 @@
-//! Plain columns in types that have names, those of SQL's casts, so that tables of many senders get
-//! the same ones.
+//! Converts unencrypted columns to named types, those of SQL's casts, so that tables of many
+//! senders have equal types.
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;

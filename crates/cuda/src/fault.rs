@@ -1,4 +1,4 @@
-//! What can be wrong with a card, its driver, or the way to them.
+//! Faults of a card, its driver, or the connection to them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a kernel is started with: `kernels/job.h` in Rust, member by member.
+//! The arguments of a kernel: `kernels/job.h` in Rust, member by member.
 
 /// The one argument of every kernel; addresses are the card's.
 #[repr(C)]

@@ -1,4 +1,4 @@
-//! Which kernel a modulus takes: `kernels/sizes.h` in Rust.
+//! The kernel for a modulus: `kernels/sizes.h` in Rust.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What all accelerators have in common: the registers and the packets of
+//! The common part of all accelerators: the registers and the packets of
 //! `docs/reference/registers.md`.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What can go wrong with a device. No error carries key material or a plaintext.
+//! Errors of a device. No error carries key material or a plaintext.
 
 use std::error::Error as Cause;
 use std::fmt;
@@ -104,13 +104,13 @@ pub enum ErrorKind {
     #[error("the device cannot compute with this modulus: it shares a factor with the number that scales it")]
     UnsuitableModulus,
     /// The device refused a register access: no such register, or not now.
-    #[error("the device refuses access to register {address:#x}")]
+    #[error("the device rejects access to register {address:#x}")]
     Refused {
         /// Byte address of the register.
         address: u32,
     },
     /// The streams made no progress for longer than the device may take.
-    #[error("the device stopped: it took {sent} and gave {received} of {expected} items")]
+    #[error("the device stopped: it accepted {sent} and returned {received} of {expected} items")]
     Stalled {
         /// Items that it took.
         sent: usize,
@@ -128,7 +128,7 @@ pub enum ErrorKind {
         expected: usize,
     },
     /// The packet from the device answers something else than was asked.
-    #[error("the device gave the answer to something else")]
+    #[error("the device answered another request")]
     WrongAnswer,
     /// The device noted something that should not have happened.
     #[error("the device reports: {causes}")]
@@ -190,7 +190,7 @@ pub enum ErrorKind {
     FailedCheck,
     /// The device refuses a command, and says why; others of the batch were carried out, but
     /// nothing of it is given out.
-    #[error("the device refuses the command: {refusal}")]
+    #[error("the device rejects the command: {refusal}")]
     CommandRefused {
         /// Why.
         refusal: Refusal,
@@ -249,7 +249,7 @@ pub enum ErrorKind {
     /// The accelerator refuses to encrypt with what it was given; nothing of the batch is given
     /// out.
     #[cfg(feature = "dghv")]
-    #[error("the device refuses the encryption: {why}")]
+    #[error("the device rejects the encryption: {why}")]
     EncryptionRefused {
         /// What is wrong.
         why: Unfit,
@@ -296,13 +296,13 @@ pub enum ErrorKind {
         what: String,
     },
     /// The ballot machine refuses a vote.
-    #[error("the machine refuses the vote: {refusal}")]
+    #[error("the machine rejects the vote: {refusal}")]
     VoteRefused {
         /// Why.
         refusal: ballot::Refusal,
     },
     /// A tally board refuses an order.
-    #[error("the tally board refuses: {decline}")]
+    #[error("the tally board rejects the request: {decline}")]
     OrderDeclined {
         /// Why.
         decline: ballot::Decline,

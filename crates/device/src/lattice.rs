@@ -1,4 +1,4 @@
-//! What converts integers to residues, in the place of whoever encrypts by the lattice scheme.
+//! Conversion of integers to residues by a device, for BFV encryption.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! How a device is reached.
+//! The connection to a device.
 
 use crate::{Error, ErrorKind};
 

@@ -1,4 +1,4 @@
-//! How far a device is believed.
+//! Whether a device's results are checked.
 
 /// Whether what a device answers is checked before anything of it is given out.
 ///

@@ -1,4 +1,4 @@
-//! Boolean circuits: what is computed on bits that nobody sees.
+//! Boolean circuits, evaluated on encrypted bits.
 //!
 //! A [`Circuit`] comes from a text in Bristol Fashion ([`Circuit::parse`]), in which the circuits
 //! of others come, or from a [`Builder`]; a few are ready in [`library`]. It is evaluated over

@@ -1,5 +1,5 @@
-//! Everything that can be wrong with the input: one error, which says what is wrong and in which
-//! row. No error carries a plaintext or key material.
+//! The error type, which names the fault in the input and its row. No error carries a plaintext or
+//! key material.
 
 use hearith_arith::ArithError;
 use hearith_ntt::NttError;
@@ -116,7 +116,7 @@ pub enum ErrorKind {
         limit: u32,
     },
     /// A ladder with more rungs than its parameters have room for, or with none.
-    #[error("a ladder of {rungs} rungs, and these parameters have room for 1 to {most}")]
+    #[error("a ladder of {rungs} rungs: these parameters allow 1 to {most}")]
     Ladder {
         /// Rungs asked for.
         rungs: usize,
@@ -124,10 +124,10 @@ pub enum ErrorKind {
         most: usize,
     },
     /// There is no room for a ladder at all.
-    #[error("these parameters leave no room for a ladder")]
+    #[error("these parameters are too small for a ladder")]
     NoLadder,
     /// Switching keys that would be too long, and a switch that would take too long.
-    #[error("a ladder of these parameters takes {mebibytes} MiB a rung, and at most {most} MiB are made or read")]
+    #[error("a ladder of these parameters needs {mebibytes} MiB per rung: at most {most} MiB are allowed")]
     LadderTooLarge {
         /// MiB of the first switching key.
         mebibytes: u64,

@@ -1,4 +1,4 @@
-//! Keys: what both kinds share.
+//! The common part of public and private keys.
 
 mod generate;
 mod private;

@@ -1,4 +1,4 @@
-//! Sums of multiples of a key's elements: what encryption takes its time for.
+//! Sums of multiples of a key's elements, which take most of the time of encryption.
 
 #[cfg(target_arch = "x86_64")]
 mod blocks;

@@ -1,4 +1,4 @@
-//! What can be wrong with a query's input.
+//! Errors in a query's input.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(crate) enum Fault {
     #[error("a value is not a ciphertext of key {key}: {fault}; {FIND}")]
     Ciphertext { key: KeyId, fault: ErrorKind },
     /// A total is not a ciphertext.
-    #[error("a value added up is not a ciphertext of key {0}: it shares a factor with n; {FIND}")]
+    #[error("a summed value is not a ciphertext of key {0}: it shares a factor with n; {FIND}")]
     NotCoprime(KeyId),
     /// A number decrypted is longer than SQL's longest integers.
     #[error(
@@ -99,7 +99,7 @@ pub(crate) enum Fault {
     #[error("SET hearith_private_key = 'private.json' first: the file of the private key")]
     NoPrivateKey,
     /// DuckDB refuses something.
-    #[error("DuckDB refuses {0}")]
+    #[error("DuckDB rejects {0}")]
     Host(&'static str),
     /// A defect.
     #[error("an internal error, which is a defect of Hearith: {0}")]

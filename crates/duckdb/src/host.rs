@@ -1,5 +1,5 @@
-//! What a query may ask of DuckDB: its settings, and files by its own file system, which keeps to
-//! what the database allows (`enable_external_access`, remote paths).
+//! DuckDB's services for a query: settings, and files through its file system, which obeys the
+//! database's restrictions (`enable_external_access`, remote paths).
 
 use std::ffi::{CStr, CString};
 use std::io::{self, Read};

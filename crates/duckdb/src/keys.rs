@@ -1,4 +1,4 @@
-//! The public keys that a database has loaded, and what computes with them.
+//! The public keys that a database has loaded, and computation with them.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

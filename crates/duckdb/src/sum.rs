@@ -1,5 +1,4 @@
-//! Totals of groups, as an aggregate keeps them: one ciphertext each, without the rows that went
-//! in.
+//! Totals of groups in an aggregate: one ciphertext for each group, without its rows.
 
 use std::cell::OnceCell;
 use std::sync::Arc;

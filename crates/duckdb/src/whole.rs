@@ -1,5 +1,4 @@
-//! Sums of columns that are encrypted whole, by BFV: `he_bfv_sum` over a file of theirs, and
-//! `he_bfv_decrypt`.
+//! Sums of BFV columns: `he_bfv_sum` over a file, and `he_bfv_decrypt`.
 
 use std::ffi::CStr;
 use std::fs;

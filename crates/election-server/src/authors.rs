@@ -1,4 +1,4 @@
-//! Those whose proofs the server verifies: voters and trustees.
+//! The authors of proofs that the server verifies: voters and trustees.
 
 use hearith_election::{Body, Notice};
 

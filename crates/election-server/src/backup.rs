@@ -24,7 +24,7 @@ pub enum Error {
     #[error("the store {0} is empty")]
     Empty(Location),
     /// There is something already.
-    #[error("the store {0} has a board: a backup is restored into an empty store")]
+    #[error("the store {0} is not empty: restore the backup into an empty store")]
     NotEmpty(Location),
     /// A file cannot be written.
     #[error("{0}: cannot write")]
@@ -36,7 +36,7 @@ pub enum Error {
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
     /// The record is not right.
-    #[error("the record is not right: {0}")]
+    #[error("the record is invalid: {0}")]
     Wrong(String),
     /// The record cannot be read.
     #[error(transparent)]

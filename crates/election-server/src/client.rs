@@ -1,4 +1,4 @@
-//! The client of a server: asks for what is public, sends what is signed.
+//! The client of a server: it fetches public data and sends signed entries.
 
 use std::io::{self, Read};
 use std::net::IpAddr;

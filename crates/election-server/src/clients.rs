@@ -1,4 +1,4 @@
-//! Who asks: the address at the other end, or the client that a trusted proxy there names.
+//! The address of a client: that of the connection, or the one that a trusted proxy names.
 //!
 //! Every proxy adds the address that it was asked from at the end of a header. What a client says
 //! of itself comes before, so names are believed from the end on, as far as trusted proxies gave

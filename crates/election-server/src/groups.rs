@@ -1,4 +1,4 @@
-//! What can be entered in one transaction: notices none of which bears on another.
+//! Groups of entries for one transaction, none of which depends on another.
 
 use std::collections::HashSet;
 

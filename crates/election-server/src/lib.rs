@@ -1,11 +1,10 @@
 //! The board of an election as a server, and its client.
 //!
 //! A [server] takes ballots over HTTP, verifies them in batches as `hearith-election` has it, and
-//! enters them in a
-//! [store]: SQLite in a file, or PostgreSQL, over which several servers work at the same time. A receipt is given when the entry is
-//! on disk, and not before. What counts is the record's lines; whatever else the store holds is
-//! made from them, and a [backup] is the record itself, which anybody can verify.
-//! `docs/how-to/election-server.md` says how to run it.
+//! enters them in a [store]: SQLite in a file, or PostgreSQL, over which several servers work at
+//! the same time. The server sends a receipt only when the entry is on disk. What counts is the
+//! record's lines; whatever else the store holds is made from them, and a [backup] is the record
+//! itself, which anybody can verify. `docs/how-to/election-server.md` says how to run it.
 
 mod audit;
 mod authors;

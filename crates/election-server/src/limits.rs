@@ -1,5 +1,5 @@
-//! How much clients may ask for. Whatever they do, the server stays within these bounds or refuses
-//! with an error of its own.
+//! Limits on clients. Whatever they do, the server stays within these bounds or rejects with a
+//! specific error.
 
 use std::time::Duration;
 

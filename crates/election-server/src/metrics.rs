@@ -1,5 +1,4 @@
-//! What the server counts, in the form that Prometheus reads. No label holds a voter, a client or a
-//! number.
+//! The server's metrics, in the format of Prometheus. No label holds a voter, a client or a number.
 
 use std::sync::atomic::AtomicU64;
 

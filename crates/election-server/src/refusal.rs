@@ -1,5 +1,4 @@
-//! Why a request is refused: a status of HTTP and a code that programs can tell apart, with words
-//! for people.
+//! Rejections of requests: an HTTP status, a code for programs and a message for people.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What browsers are told, and what of theirs is refused.
+//! Headers for browsers, and rejection of cross-site requests.
 //!
 //! Pages load scripts, styles and data from this server alone (a page that carries its script names
 //! the script's hash, in the file `csp.txt` beside it), run in no other page's frame, and send

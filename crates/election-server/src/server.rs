@@ -92,7 +92,7 @@ pub struct Another {
 #[non_exhaustive]
 pub enum Error {
     /// Others than this machine could connect, unprotected.
-    #[error("{0} can be reached from other machines: that takes TLS, here or in a proxy on this machine")]
+    #[error("{0} can be reached from other machines: that needs TLS, here or in a proxy on this machine")]
     NotLoopback(SocketAddr),
     /// Metrics would be shown to other machines.
     #[error(

@@ -1,4 +1,4 @@
-//! Where the board is kept: SQLite in a file, or PostgreSQL, which several servers can share.
+//! The store of the board: SQLite in a file, or PostgreSQL, which several servers can share.
 //!
 //! What counts is the lines of the record, in order. Trackers, voters and votes stand beside them
 //! so that they can be asked for, and are made from them. Lines are only ever added, in

@@ -1,5 +1,5 @@
-//! The board as its keeper has it: it takes notices, numbers and chains them, and answers for what
-//! it has with signed heads and receipts.
+//! The board, as its operator runs it: it accepts entries, numbers and chains them, and signs heads
+//! and receipts over them.
 
 use crate::canonical::{Bytes, Hash, from_text, to_text};
 use crate::entry::{Entry, NO_LINE, Notice, line_hash};

@@ -73,7 +73,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A text is longer than any.
-    #[error("{bytes} bytes are more than any entry has")]
+    #[error("{bytes} bytes are too long for an entry")]
     TooLong {
         /// Bytes given.
         bytes: usize,
@@ -224,7 +224,7 @@ pub enum ErrorKind {
         problem: &'static str,
     },
     /// A trustee that there is not.
-    #[error("the key has {trustees} trustees, and none of this number")]
+    #[error("the key has {trustees} trustees, none with this number")]
     NoSuchTrustee {
         /// Trustees that there are.
         trustees: u32,
@@ -256,7 +256,7 @@ pub enum ErrorKind {
         contest: usize,
     },
     /// A head has another root than the board.
-    #[error("the head of {size} entries has not the root of the board")]
+    #[error("the head of {size} entries does not have the root of the board")]
     WrongRoot {
         /// Entries that the head is of.
         size: u64,

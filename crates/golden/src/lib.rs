@@ -1,6 +1,6 @@
 //! The papers' algorithms, which the product does not use: it decrypts by the dual-number form and
-//! converts residues by fractions. Here they serve as golden models of the hardware in `rtl/`,
-//! which follows the papers, and as what benchmarks compare with. Not published.
+//! converts residues by fractions. Here they serve as reference models of the hardware in `rtl/`,
+//! which follows the papers, and benchmarks compare with them. Not published.
 //!
 //! - [`decryption`]: Paillier's decryption with `lambda` and `mu`, and algorithms 3 and 4 of the
 //!   MESA paper \[HDSST25\], with [`count`], in which its Table I counts their post-processing;

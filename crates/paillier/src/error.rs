@@ -120,7 +120,7 @@ pub enum ErrorKind {
         column: usize,
     },
     /// The text is longer than that of any key.
-    #[error("{bytes} bytes are more than any key has")]
+    #[error("{bytes} bytes are too long for a key")]
     KeyTooLong {
         /// Bytes of the text.
         bytes: usize,

@@ -1,8 +1,8 @@
 //! The Paillier cryptosystem in batches.
 //!
-//! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds up what they encrypt,
-//! so that whoever has only the public key can compute sums, differences, multiples and weighted
-//! sums of numbers that nobody but the key's owner can read \[Paillier99\].
+//! A ciphertext encrypts an integer modulo `n`; multiplying ciphertexts adds their plaintexts. So
+//! anyone with the public key can compute sums, differences, multiples and weighted sums of numbers
+//! that only the key holder can read \[Paillier99\].
 //!
 //! ```
 //! use hearith_paillier::encoding::{decode_signed, encode_signed};

@@ -24,7 +24,7 @@ pub(crate) enum Fault {
     #[error("values of different keys cannot be added: {0} and {1}")]
     Keys(KeyId, KeyId),
     /// The key is not in hearith.keys.
-    #[error("key {0} is not in hearith.keys: SELECT he_load_key('...') with its JSON, or ask whoever may")]
+    #[error("key {0} is not in hearith.keys: SELECT he_load_key('...') with its JSON, or ask a role that may")]
     NoKey(KeyId),
     /// A key cannot be used.
     #[error("key {id} in hearith.keys: {error}{}", hint(.error))]

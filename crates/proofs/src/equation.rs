@@ -1,4 +1,4 @@
-//! The one equation that all proofs of `n`-th powers come to, for many rows at once.
+//! The equation of all proofs of `n`-th powers, for many rows at once.
 
 use crate::error::Error;
 use crate::transcript::{CHALLENGE_BITS, CHALLENGE_LIMBS};

@@ -1,4 +1,4 @@
-//! What can be wrong with a proof, and where.
+//! Errors of a proof, with their position.
 
 use hearith_paillier as paillier;
 use std::fmt;
@@ -89,7 +89,7 @@ pub enum ErrorKind {
     #[error("a set has at least one number, and none twice")]
     BadSet,
     /// A prover named a number that the set does not have.
-    #[error("the set has {numbers} numbers, and no such one")]
+    #[error("the set has {numbers} numbers, but not this one")]
     NoSuchNumber {
         /// Numbers of the set.
         numbers: usize,

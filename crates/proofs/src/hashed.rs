@@ -1,4 +1,4 @@
-//! Numbers that a hash of a key gives: what the key's owner is asked for, and could not choose.
+//! Numbers from the hash of a key, as challenges that the key's owner could not choose.
 
 use crate::transcript::Transcript;
 use hearith_arith::Batch;

@@ -1,4 +1,4 @@
-//! Proofs about Paillier ciphertexts, which tell nothing else of what they hold.
+//! Proofs about Paillier ciphertexts, which reveal nothing else about the encrypted numbers.
 //!
 //! - [`residue`]: a number is an `n`-th power: a ciphertext holds 0, two hold the same, a product
 //!   of several holds a known sum;

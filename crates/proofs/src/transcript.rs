@@ -1,4 +1,4 @@
-//! What is hashed in place of a verifier's choice.
+//! The hash that replaces a verifier's challenge.
 
 use hearith_arith::Batch;
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! What a prover knows, in either of its forms, and answers with.
+//! The secret of a prover, in either form, and its answers.
 //!
 //! | | opening: a root | short opening: an exponent |
 //! | --- | --- | --- |

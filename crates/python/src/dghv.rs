@@ -229,7 +229,7 @@ impl DghvPrivateKey {
         let key = PrivateKeys::read_from(input, insecure)
             .map_err(|error| errors::file::<errors::InvalidKeyError>(&path, error))?;
         if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
-            let text = "others than its owner can read this private key (chmod 600 mends it)";
+            let text = "others than its owner can read this private key (chmod 600 fixes it)";
             let warning = std::ffi::CString::new(format!("{}: {text}", path.display()))?;
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 2)?;
         }

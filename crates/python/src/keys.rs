@@ -80,7 +80,7 @@ pub(crate) fn warn_if_shared(py: Python<'_>, path: &Path, text: &SecretText) -> 
     if !text.is_shared() {
         return Ok(());
     }
-    let warning = format!("{}: others than its owner can read this private key (chmod 600 mends it)", path.display());
+    let warning = format!("{}: others than its owner can read this private key (chmod 600 fixes it)", path.display());
     let warning = std::ffi::CString::new(warning)?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 2)
 }

@@ -1,5 +1,4 @@
-//! Keys shared among trustees: what each decrypts with, and what everybody verifies and combines
-//! by.
+//! Keys shared among trustees: each trustee's share, and the key to verify and combine shares.
 
 use crate::batches::Ciphertexts;
 use crate::keys::{Packed, PublicKey, engine, opened, policy, read, warn_if_shared};

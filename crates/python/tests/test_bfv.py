@@ -288,10 +288,10 @@ def test_room(keys, other):
 def test_noise_that_is_spent(keys):
     vector = keys[0].encrypt([1, -1], range=2**62, max_additions=2**64 - 1)
     assert keys[1].decrypt(vector * 2**50).tolist() == [2**50, -(2**50)]
-    with pytest.raises(he.RangeError, match="noise is exhausted") as error:
+    with pytest.raises(he.RangeError, match="noise budget is exhausted") as error:
         vector * 2**62
     assert error.value.kind == "noise"
-    with pytest.raises(he.RangeError, match="too little room") as error:
+    with pytest.raises(he.RangeError, match="noise budget is too small") as error:
         (vector * 2**40).rerandomise()
     assert error.value.kind == "no_room"
 

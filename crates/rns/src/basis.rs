@@ -1,4 +1,4 @@
-//! A residue number system: its moduli, and the way into it and back.
+//! A residue number system: its moduli, and conversion to residues and back.
 
 use crate::convert::{self, Numbers, ResidueKernel};
 use crate::{Error, ErrorKind, Residues};

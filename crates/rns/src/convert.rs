@@ -1,4 +1,4 @@
-//! What an engine has to provide: the conversion of a piece of a batch, into residues and back.
+//! The interface of an engine: conversion of a part of a batch to residues and back.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

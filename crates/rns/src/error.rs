@@ -102,7 +102,7 @@ pub enum ErrorKind {
         word_bits: u32,
     },
     /// A search finds too few primes.
-    #[error("the {found} special primes that there are do not make up integers of {bits} bits")]
+    #[error("the {found} special primes are too few for integers of {bits} bits")]
     TooFewPrimes {
         /// Primes found.
         found: usize,

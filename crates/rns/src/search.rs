@@ -238,7 +238,7 @@ mod tests {
             assert_eq!(moduli, largest);
         }
         let error = search(13, 360, 60, 4, Bounds::Paper).moduli().unwrap_err();
-        assert_eq!(error.to_string(), "the 9 special primes that there are do not make up integers of 360 bits");
+        assert_eq!(error.to_string(), "the 9 special primes are too few for integers of 360 bits");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Clients: who they are, and what is in work for them.
+//! Clients: their names, and their work in progress.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is no gRPC is told so.
+//! Answers to requests other than gRPC.
 
 use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};

@@ -1,4 +1,4 @@
-//! What carries batches out: this CPU, or a device.
+//! Processors of batches: this CPU, or a device.
 
 mod computer;
 mod pace;

@@ -1,4 +1,4 @@
-//! How many rows clients have had, by their names in the file of rights.
+//! Quotas: the rows that clients have used, by their names in the file of rights.
 //!
 //! A rate is a bucket that holds what a second brings: a request takes its rows out, and waits
 //! until what it lacks has come. A day begins at midnight UTC.

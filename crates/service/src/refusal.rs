@@ -1,4 +1,4 @@
-//! Why a request is refused, as a gRPC status with a reason that programs can tell apart.
+//! Rejections of requests, as gRPC statuses with a reason for programs.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What requests ask for: the protocol's messages as inputs of operations, checked against the key.
+//! Requests: the protocol's messages as inputs of operations, checked against the key.
 
 use hearith_paillier::{Ciphertexts, PublicKey};
 use prost::Message;

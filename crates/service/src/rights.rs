@@ -1,4 +1,4 @@
-//! What clients may do, by the names in their certificates.
+//! Rights of clients, by the names in their certificates.
 //!
 //! A file of JSON lists clients and their rights; whoever is not in it may do nothing:
 //!

@@ -1,5 +1,5 @@
-//! Who computes what when: requests of many clients, cut into slices, filled into batches and
-//! shared out among this CPU and devices.
+//! The scheduler: it cuts requests of many clients into slices, fills batches with them, and shares
+//! the batches among this CPU and devices.
 //!
 //! # Turns
 //! Clients take turns by start-time fair queuing \[Goyal96\]: each has a virtual time, which a

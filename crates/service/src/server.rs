@@ -97,7 +97,7 @@ pub struct Options {
 pub enum Error {
     /// Others than this machine could connect, unprotected.
     #[error(
-        "{0} can be reached from other machines: that takes TLS and certificates of the clients, since whoever connects can use the \
+        "{0} can be reached from other machines: that needs TLS and certificates of the clients, since whoever connects can use the \
          keys, and plaintexts go over the network"
     )]
     NotLoopback(SocketAddr),

@@ -1,5 +1,6 @@
-//! Open streams, in shares: a client has a part of them, silent ones end after a while, and where
-//! all are taken, a silent stream of the client with the most makes way for a client with fewer.
+//! Open streams, shared among clients: a client has at most a part of them, and silent streams end
+//! after a while. When all are in use, a silent stream of the client with the most is closed for a
+//! client with fewer.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Answers that wait for their clients, in the service and in the buffers of the transport, in
-//! bounded room: when there is no more, whoever has left one unread longest is cut off.
+//! Answers that wait for their clients, in the service and in the buffers of the transport, within
+//! a limit: beyond it, the client with the oldest unread answer is disconnected.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

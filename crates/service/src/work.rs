@@ -1,5 +1,4 @@
-//! What is computed: operations on batches under one key, which can be put together and taken apart
-//! by rows.
+//! Operations on batches under one key, which can be joined and divided by rows.
 
 use std::borrow::Cow;
 use std::fmt;

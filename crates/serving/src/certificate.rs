@@ -1,4 +1,4 @@
-//! What a certificate says: whom it names, and until when it is valid.
+//! The names in a certificate, and the end of its validity.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! File descriptors: as many as the system allows, and some of them kept back.
+//! File descriptors: as many as the system allows, with some reserved.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What Hearith's servers share, whatever they serve.
+//! Code that Hearith's servers share.
 //!
 //! - [`gate`] accepts connections: deadlines of handshakes, limits per client, file descriptors.
 //! - [`lifetime`] ends connections: idle, old, or because the server stops.

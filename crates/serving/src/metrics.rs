@@ -1,4 +1,4 @@
-//! What every server counts about its connections and its log.
+//! Metrics of every server about its connections and its log.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
-//! What operators are shown over HTTP: `/metrics`, `/healthz` (the process answers) and `/readyz`
-//! (it accepts requests). On descriptors that connections of clients cannot take.
+//! Pages for operators over HTTP: `/metrics`, `/healthz` (the process answers) and `/readyz` (it
+//! accepts requests). On descriptors that connections of clients cannot take.
 
 use std::sync::Arc;
 use std::time::Duration;

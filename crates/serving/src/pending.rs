@@ -1,5 +1,5 @@
-//! Connections whose handshake is not done. When there are too many, the one that takes longest
-//! makes way: silent connections displace one another, and a handshake that goes on ends in time.
+//! Connections during their handshake. When there are too many, the oldest is closed: silent
+//! connections displace each other, and handshakes that make progress end in time.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

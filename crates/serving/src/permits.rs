@@ -1,4 +1,4 @@
-//! Permits for connections whose handshake is done, and for requests: in all, and for each client.
+//! Permits for connections after their handshake, and for requests: in all, and for each client.
 
 use std::collections::HashMap;
 use std::hash::Hash;

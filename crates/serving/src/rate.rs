@@ -1,4 +1,4 @@
-//! How often somebody may do something: a bucket of tokens for each, which fills as time goes by.
+//! Rate limits: a token bucket for each client, which fills with time.
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! Shares verified, and put together.
+//! Verification and combination of shares.
 
 use crate::equation::{Claims, Statement};
 use crate::error::{Error, ErrorKind, check_key, check_lengths};

@@ -1,4 +1,4 @@
-//! What can be wrong with a shared key or with shares of a decryption, and where.
+//! Errors of a shared key or of shares of a decryption, with their position.
 
 use hearith_paillier::{self as paillier, KeyId};
 use std::fmt;
@@ -88,7 +88,7 @@ pub enum ErrorKind {
     #[error("the key cannot be shared: its primes are not safe ones")]
     NotSafePrimes,
     /// A number that is not that of a trustee of the key.
-    #[error("the key has {trustees} trustees, and none of this number")]
+    #[error("the key has {trustees} trustees, none with this number")]
     NoSuchTrustee {
         /// Trustees that the key has.
         trustees: u32,
@@ -125,7 +125,7 @@ pub enum ErrorKind {
         found: KeyId,
     },
     /// One trustee's share was given twice.
-    #[error("the share is there twice")]
+    #[error("the share is given twice")]
     Twice,
     /// Fewer shares than it takes.
     #[error("{given} shares, but {needed} are needed")]
@@ -156,7 +156,7 @@ pub enum ErrorKind {
     #[error("the trustee's secret does not belong to the key")]
     WrongSecret,
     /// The text of a file is longer than any.
-    #[error("{bytes} bytes are more than any such file has")]
+    #[error("{bytes} bytes are too long for such a file")]
     TooLong {
         /// Bytes given.
         bytes: usize,
@@ -215,7 +215,7 @@ mod tests {
         let error = ErrorKind::DoesNotHold.at_row(3).of(2);
         assert_eq!((error.trustee(), error.row()), (Some(2), Some(3)));
         assert_eq!(error.to_string(), "trustee 2, row 3: the share is wrong");
-        assert_eq!(ErrorKind::Twice.of(4).to_string(), "trustee 4: the share is there twice");
+        assert_eq!(ErrorKind::Twice.of(4).to_string(), "trustee 4: the share is given twice");
         let scheme = Error::from(paillier::ErrorKind::CiphertextZero.at_row(1));
         assert_eq!((scheme.row(), scheme.to_string().as_str()), (Some(1), "row 1: the ciphertext is 0"));
         assert_eq!(Error::from(ErrorKind::TooFew { needed: 3, given: 2 }).to_string(), "2 shares, but 3 are needed");

@@ -1,5 +1,4 @@
-//! What a dealer makes of a key: what everybody verifies shares by, and what each trustee decrypts
-//! with.
+//! The output of a dealer: the key to verify shares, and each trustee's share.
 
 use crate::distributed;
 use crate::error::{Error, ErrorKind};

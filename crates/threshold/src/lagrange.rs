@@ -1,5 +1,5 @@
-//! Integers in place of Lagrange's coefficients, whose denominators have no inverse that anybody
-//! could know.
+//! Integers instead of Lagrange coefficients, because nobody can know the inverses of their
+//! denominators.
 
 /// Most trustees that share a key: what their factorial leaves of a word.
 pub const MAX_TRUSTEES: u32 = 20;

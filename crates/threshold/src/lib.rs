@@ -1,4 +1,4 @@
-//! Paillier keys shared among trustees: any `w` of `l` of them decrypt together, fewer learn
+//! Paillier keys shared among trustees: any `w` of `l` trustees decrypt together, and fewer learn
 //! nothing.
 //!
 //! - [`deal`]: a dealer splits a key of safe primes into [`KeyShare`]s, and makes the

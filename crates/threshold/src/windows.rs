@@ -1,5 +1,5 @@
-//! What holds the dealer to its word: `v` that follows from `n`, and `v_i` that lie on one
-//! polynomial. docs/explanation/threshold.md has the argument.
+//! Checks of the dealer: `v` follows from `n`, and all `v_i` lie on one polynomial.
+//! docs/explanation/threshold.md has the argument.
 
 use crate::error::{Error, ErrorKind};
 use crate::key::{Shared, joined};

@@ -260,7 +260,7 @@ function isObject(value: unknown): value is Members {
 }
 
 function parsed(text: string): Members {
-  ensure(text.length <= MAX_TEXT, () => `${text.length} characters are more than any key has`);
+  ensure(text.length <= MAX_TEXT, () => `${text.length} characters are too long for a key`);
   let value: unknown;
   try {
     value = JSON.parse(text);

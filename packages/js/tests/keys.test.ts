@@ -57,7 +57,7 @@ describe("a public key", () => {
   const wrong: [string, object | string, RegExp][] = [
     ["no JSON", "{", /not JSON/],
     ["a list", "[]", /not an object/],
-    ["a long text", " ".repeat(70_000), /more than any key/],
+    ["a long text", " ".repeat(70_000), /too long for a key/],
     ["another kind", { kty: "RSA" }, /'kty'/],
     ["another algorithm", { alg: "RSA" }, /'alg'/],
     ["no modulus", { n: undefined }, /'n' is not a text/],

@@ -9,19 +9,19 @@ use hearith_columns::csv::{Dialect, DialectError};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "A CSV input (RFC 4180 when left out)")]
 pub struct Csv {
-    /// What separates cells: ; or | or tab or another character
+    /// The character that separates cells, such as ; or |, or tab
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<Character>,
     /// The first line is a row: columns are called c1, c2, ...
     #[arg(long)]
     pub no_header: bool,
-    /// A cell of this text is null, as an empty one is; may be given again
+    /// A cell of exactly this text is null, as is an empty one; repeatable
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub null: Vec<String>,
-    /// A comma stands before the fraction of the numbers to encrypt
+    /// Numbers to encrypt have a decimal comma
     #[arg(long)]
     pub decimal_comma: bool,
-    /// What separates thousands in them: one of . , ' _ or space
+    /// Numbers to encrypt have this thousands mark: . , ' _ or space
     #[arg(long, value_name = "CHAR")]
     pub thousands: Option<Character>,
 }

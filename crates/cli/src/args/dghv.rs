@@ -22,19 +22,19 @@ pub struct Dghv {
 pub enum DghvCommand {
     /// Make a key: DIR/public.dghv to encrypt and compute with, DIR/private.dghv to decrypt with
     Keygen(DghvKeygen),
-    /// Encrypt bits, one a line
+    /// Encrypt bits, one per line
     Encrypt(DghvEncrypt),
-    /// Add bits up row by row, modulo 2 (exclusive or)
+    /// Add bits row by row, modulo 2 (exclusive or)
     Add(DghvCombine),
     /// Multiply bits row by row (and)
     Multiply(DghvCombine),
     /// Compute a circuit on encrypted bits
     Evaluate(DghvEvaluate),
-    /// Bring bits down a key's ladder, where they have less noise (modulus switching)
+    /// Move bits down a key's ladder, where they have less noise (modulus switching)
     Switch(DghvSwitch),
-    /// Decrypt bits, one a line
+    /// Decrypt bits, one per line
     Decrypt(DghvDecrypt),
-    /// Say what a key or a file of encrypted bits is, and how much noise is left
+    /// Describe a key or a file of encrypted bits, and its remaining noise
     Inspect(DghvInspect),
 }
 
@@ -51,16 +51,16 @@ pub struct DghvKeygen {
     /// be multiplied
     #[arg(long)]
     pub short_coefficients: bool,
-    /// Leave out what refreshes noisy bits: the public key is half as long, circuits are shallow
+    /// Omit the key material for recryption: the public key is half as long, circuits are shallow
     #[arg(long)]
     pub without_recryption: bool,
-    /// Add a ladder of so many keys with shorter secrets: circuits get deeper
+    /// Add a ladder of RUNGS keys with shorter secrets, for deeper circuits
     #[arg(long, value_name = "RUNGS")]
     pub ladder: Option<usize>,
-    /// Directory for the two files; made when missing
+    /// Directory for the two files; created if missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Replace a key that is there: what it encrypted is lost unless a copy is kept
+    /// Replace an existing key: without a copy of it, what it encrypted is lost
     #[arg(long)]
     pub force: bool,
 }
@@ -71,7 +71,7 @@ pub struct DghvEncrypt {
     /// The public key
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// Bits, one a line, 0 or 1; - for standard input
+    /// Bits, one per line, 0 or 1; - for standard input
     #[arg(value_name = "BITS")]
     pub input: PathBuf,
     /// Integers instead of bits.
@@ -80,7 +80,7 @@ pub struct DghvEncrypt {
     /// The encrypted bits; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Believe the device that --engine names, whose sums are checked otherwise
+    /// Skip the check of sums from the device that --engine names
     #[arg(long)]
     pub unchecked_device: bool,
 }
@@ -88,7 +88,7 @@ pub struct DghvEncrypt {
 /// What a line is instead of a bit.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DghvIntegers {
-    /// Lines are integers of so many bits, 1 to 64, the lowest bit encrypted first
+    /// Lines are integers of BITS bits, 1 to 64; the lowest bit is encrypted first
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(1..=i64::from(Width::MOST)))]
     width: Option<u8>,
     /// These integers may be negative: two's complement
@@ -146,7 +146,7 @@ pub struct DghvSwitch {
     /// The public key, with a ladder
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// Level to go to, 0 being the key's own [default: one below the bits']
+    /// Target level; 0 is the key's own [default: one below the bits']
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<usize>,
     /// Encrypted bits
@@ -166,7 +166,7 @@ pub struct DghvDecrypt {
     /// Encrypted bits; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The bits, one a line; - for standard output, which is the default
+    /// The bits, one per line; - for standard output, which is the default
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Integers instead of bits.

@@ -13,27 +13,26 @@ use super::{Meet, Sharing};
 /// `hearith election`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Election {
-    /// Begin: the organiser's and the board's keys, and what is voted on
+    /// Set up an election: the organiser's and the board's keys, and the contests
     Init(ElectionInit),
-    /// Make the key that a trustee signs shares with, before the ceremony, and print its public
-    /// half
+    /// Make a trustee's key to sign shares with, before the ceremony, and print its public half
     TrusteeKey(ElectionTrusteeKey),
-    /// Make the key that lists of voters are signed with, where that is not the organiser's, and
-    /// print its public half
+    /// Make a registrar's key, which signs lists of voters instead of the organiser's, and print
+    /// its public half
     RegistrarKey(ElectionTrusteeKey),
     /// Make the key, share it among trustees, and publish the election
     Ceremony(ElectionCeremony),
     /// List voters, and make a credential for each; or replace credentials that were lost
     Register(ElectionRegister),
-    /// Hand credentials out: a file, a letter or an e-mail each
+    /// Hand out credentials: a file, a letter or an e-mail for each voter
     Deliver(ElectionDeliver),
     /// Make a ballot and cast it; or first make it, then cast or challenge it
     Vote(ElectionVote),
-    /// Show what a prepared ballot holds instead of casting it: it never counts
+    /// Reveal the content of a prepared ballot instead of casting it: the ballot never counts
     Challenge(ElectionChallenge),
     /// End the vote, and publish the encrypted sums
     Tally(ElectionTally),
-    /// Take a trustee's part in decrypting the sums, after verifying the record
+    /// Verify the record, then make a trustee's share of the sums' decryption
     DecryptShare(ElectionDecryptShare),
     /// Publish the decryption, and the result
     Finish(ElectionFinish),
@@ -41,15 +40,15 @@ pub enum Election {
     Verify(ElectionVerify),
     /// Write a verified result as a table or as a page to print
     Result(ElectionResult),
-    /// Tell a record's story, and compare it with what somebody else was shown
+    /// List a record's events, and compare it with what somebody else was shown
     Audit(ElectionAudit),
-    /// Be the board for voters who come over the network
+    /// Run the board of an election as a server
     Serve(Box<ElectionServe>),
-    /// Write the record of a server's store into a folder; one that is there is gone on with
+    /// Write the record of a server's store into a folder, or add new entries to the record there
     Backup(ElectionBackup),
-    /// Put a record into an empty store, after everything in it was verified
+    /// Verify a record and put it into an empty store
     Restore(ElectionRestore),
-    /// Remove signed heads that go back in time, which a clock that was set back left
+    /// Remove signed heads that go back in time, which a clock set back can cause
     RepairHeads(ElectionRepairHeads),
 }
 
@@ -73,10 +72,10 @@ pub struct ElectionServe {
     /// The board's key: board.json of the organiser's directory
     #[arg(long, value_name = "FILE")]
     pub board_key: PathBuf,
-    /// Whose election may begin on an empty store: a public key, as base64url
+    /// Public key, as base64url, of the organiser whose election may begin on an empty store
     #[arg(long, value_name = "KEY")]
     pub organiser: Option<String>,
-    /// Where to listen; beyond this machine with --tls-cert
+    /// Address to listen on; not only of this machine with --tls-cert
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
     /// The certificate to show clients, in PEM
@@ -85,26 +84,28 @@ pub struct ElectionServe {
     /// Its private key, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// A proxy that names its clients, by address or network (repeatable): nobody else is believed
+    /// Address or network of a proxy that names its clients (repeatable); no other client's header
+    /// is used
     #[arg(long = "trusted-proxy", value_name = "ADDRESS", value_delimiter = ',')]
     pub trusted_proxies: Vec<Network>,
-    /// The header that these proxies write; they must replace or extend what clients send in it
+    /// The header in which these proxies name clients; they must replace or extend what clients
+    /// send in it
     #[arg(long, value_enum, value_name = "HEADER", default_value = "x-forwarded-for", requires = "trusted_proxies")]
     pub proxy_header: NamedIn,
-    /// Where to keep the last head, to know an older backup by; STORE.head if STORE is a file
+    /// File for the last head, to recognise an older backup; STORE.head if STORE is a file
     #[arg(long, value_name = "FILE")]
     pub last_head: Option<PathBuf>,
-    /// The folder of the pages, built
+    /// The folder of the built pages
     #[arg(long, value_name = "DIR")]
     pub web: Option<PathBuf>,
-    /// Other elections to hold below /NAME/: TOML, a table for each with `store`, `board_key` and
-    /// what it needs besides
+    /// Other elections, served below /NAME/: TOML with a table for each (`store`, `board_key`,
+    /// other options)
     #[arg(long, value_name = "FILE")]
     pub elections: Option<PathBuf>,
-    /// Where to show /metrics, /healthz and /readyz, on this machine only
+    /// Address of /metrics, /healthz and /readyz, on this machine only
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
-    /// The file of the audit log; what is there is kept
+    /// The file of the audit log; new lines are appended
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
     /// How much clients may ask for.
@@ -131,11 +132,11 @@ pub struct ElectionLimits {
     /// Connections from one address
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_clients_an_address: u32,
-    /// Connections before their handshake is done
+    /// Connections during their handshake
     #[arg(long, hide = true, value_name = "N", default_value_t = 512)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_handshakes: u32,
-    /// Requests a second from one address; 0 for no limit
+    /// Requests per second from one address; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub max_rate: u32,
     /// KiB of a request
@@ -147,7 +148,7 @@ pub struct ElectionLimits {
     /// Ballots and challenges of one voter in a day; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub max_ballots: u32,
-    /// Ballots of one voter, or shares of one trustee, in a minute whose proofs were wrong
+    /// Ballots of one voter, or shares of one trustee, with wrong proofs in a minute
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_bad_ballots: u32,
     /// Seconds for a request's head, and again for its body
@@ -156,7 +157,7 @@ pub struct ElectionLimits {
     /// Seconds that an entry waits for a store that fails
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub patience: u32,
-    /// Seconds that a shutdown waits for what was accepted
+    /// Seconds that a shutdown waits for accepted requests
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub grace: u32,
 }
@@ -201,37 +202,34 @@ pub struct ElectionRepairHeads {
 /// `hearith election init`.
 #[derive(Clone, Debug, Args)]
 pub struct ElectionInit {
-    /// What the election is called
+    /// Name of the election
     #[arg(long)]
     pub title: String,
-    /// What is voted on: JSON, a list of contests with title, candidates and method
+    /// The contests: a JSON list with title, candidates and method of each
     #[arg(long, value_name = "FILE")]
     pub contests: PathBuf,
     /// Voters may vote again: the last ballot counts
     #[arg(long)]
     pub revoting: bool,
-    /// What voters should know about it: a file of text, at most 4000 bytes
+    /// Information for voters: a text file of at most 4000 bytes
     #[arg(long, value_name = "FILE")]
     pub about: Option<PathBuf>,
-    /// When voting begins, such as 2026-11-20T08:00:00Z: the board opens it, and nobody else can
+    /// When voting begins, such as 2026-11-20T08:00:00Z; only the board can open it
     #[arg(long, value_name = "TIME")]
     pub opens: Option<String>,
-    /// When voting ends: the board closes it, takes no ballot from then on, and nobody can close it
-    /// before
+    /// When voting ends: the board then closes it and accepts no ballot; nobody can close it before
     #[arg(long, value_name = "TIME")]
     pub closes: Option<String>,
-    /// Voters may be added, and lost credentials replaced, while voting goes on; everybody sees
-    /// which
+    /// Voters may be added, and lost credentials replaced, during the vote; everybody sees which
     #[arg(long)]
     pub late: bool,
-    /// A trial, whose result binds nobody: all pages say so
+    /// A trial, whose result is not binding: all pages say so
     #[arg(long)]
     pub trial: bool,
-    /// Who lists voters and makes their credentials in the organiser's place: what `registrar-key`
-    /// printed
+    /// Public key, from `registrar-key`, of the registrar who lists voters instead of the organiser
     #[arg(long, value_name = "KEY")]
     pub registrar: Option<String>,
-    /// Directory of the election, for its organiser alone; made when missing
+    /// Directory of the election, only for its organiser; created if missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 }
@@ -266,13 +264,13 @@ pub struct ElectionCeremony {
     /// With --distributed: this trustee's key to sign with, as `trustee-key` made it
     #[arg(long, value_name = "FILE", requires = "distributed")]
     pub trustee_key: Option<PathBuf>,
-    /// Take the key that the trustees generated, of the statement of each, statement-N.json
+    /// Use the key that the trustees generated, with the statement of each, statement-N.json
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "trustee_keys", conflicts_with_all = ["bits", "shares", "out"])]
     pub statements: Vec<PathBuf>,
-    /// The public halves that `trustee-key` printed, one a line, in the trustees' order
+    /// The public keys from `trustee-key`, one per line, in the trustees' order
     #[arg(long, value_name = "FILE")]
     pub trustee_keys: Option<PathBuf>,
-    /// Directory for shares or the private key; made when missing
+    /// Directory for shares or the private key; created if missing
     #[arg(long, value_name = "DIR", required_unless_present = "statements")]
     pub out: Option<PathBuf>,
 }
@@ -283,31 +281,29 @@ pub struct ElectionRegister {
     /// The organiser's directory; for a registrar elsewhere, the server's URL
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
-    /// CSV with a column `voter`, and if you like `weight` and `key` (an Ed25519 key of the voter's
-    /// own)
+    /// CSV with a column `voter` and optional columns `weight` and `key` (the voter's own Ed25519
+    /// key)
     #[arg(value_name = "VOTERS", requires = "out")]
     pub voters: Option<PathBuf>,
-    /// File for the new credentials, one a line: hand each voter theirs
+    /// File for the new credentials, one per line: hand each voter theirs
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The voters are listed already and have not voted: give them new credentials for those that
-    /// they lost
+    /// Replace lost credentials of voters who are listed and have not voted
     #[arg(long, requires = "voters", conflicts_with = "aliases")]
     pub replace: bool,
-    /// List voters by random aliases: only --codes, which stays with you, says whose they are
+    /// List voters by random aliases: only --codes says whose they are, so keep it
     #[arg(long, requires = "codes")]
     pub aliases: bool,
-    /// Send what an attempt before, to the same --out, left in doubt: makes no new credentials
+    /// Repeat an earlier attempt with the same --out and its credentials, after a lost answer
     #[arg(long, requires = "out", conflicts_with_all = ["voters", "codes"])]
     pub again: bool,
     /// The registrar's key, if the election has one
     #[arg(long, value_name = "FILE")]
     pub registrar: Option<PathBuf>,
-    /// CSV for the same credentials as codes that voters type into the pages; links too, with
-    /// --server
+    /// CSV for the same credentials as codes to type into the pages; with --server also as links
     #[arg(long, value_name = "FILE", requires = "voters")]
     pub codes: Option<PathBuf>,
-    /// Begin the vote: voters can be added afterwards only if the election was set up --late
+    /// Open the vote: voters can be added afterwards only if the election was set up with --late
     #[arg(long)]
     pub open: bool,
     /// Where the election is held.
@@ -319,10 +315,10 @@ pub struct ElectionRegister {
 #[derive(Clone, Debug, Args)]
 #[command(group = clap::ArgGroup::new("way").required(true).args(["files", "letters", "smtp"]))]
 pub struct ElectionDeliver {
-    /// What `register` made: --codes for letters and e-mail, --out for files
+    /// The output of `register`: --codes for letters and e-mail, --out for files
     #[arg(value_name = "CREDENTIALS")]
     pub credentials: PathBuf,
-    /// Directory for a file with each voter's credential; made when missing
+    /// Directory for a file with each voter's credential; created if missing
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
     /// PDF for a letter to each voter, with the code, and its link as a QR code
@@ -334,16 +330,16 @@ pub struct ElectionDeliver {
     /// CSV with the columns `voter` and `email`
     #[arg(long, value_name = "FILE", requires = "smtp")]
     pub addresses: Option<PathBuf>,
-    /// File that notes to whom was sent: who is in it gets no second e-mail
+    /// File that records who was sent an e-mail: nobody gets two
     #[arg(long, value_name = "FILE", requires = "smtp")]
     pub sent: Option<PathBuf>,
-    /// What the election is called, for letters and e-mails
+    /// Name of the election, for letters and e-mails
     #[arg(long, default_value = "")]
     pub title: String,
     /// The language of letters and e-mails
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "en")]
     pub language: Language,
-    /// Text in place of the usual one: {voter}, {title}, {code} and {link} stand for what they say
+    /// Text instead of the usual one, with {voter}, {title}, {code} and {link} filled in
     #[arg(long, value_name = "FILE")]
     pub text: Option<PathBuf>,
     /// A TrueType font to embed in letters, for names that Helvetica (Western European letters)
@@ -395,23 +391,22 @@ pub struct ElectionVote {
     /// The organiser's directory or a server's URL; to --prepare, a record
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
-    /// The voter's credential; of several in the file the one of --voter
+    /// The voter's credential; if the file has several, that of --voter
     #[arg(long, value_name = "FILE")]
     pub credential: PathBuf,
-    /// Whose credential of the file it is
+    /// The voter whose credential in the file to use
     #[arg(long, value_name = "ID")]
     pub voter: Option<String>,
-    /// A candidate for a contest, as often as there are votes to give; in an order of candidates
-    /// the first one first
+    /// A candidate for a contest, repeated for each vote; for ranks, the first rank first
     #[arg(long, value_name = "CONTEST=CANDIDATE", conflicts_with_all = ["cast", "ballots"])]
     pub choose: Vec<String>,
-    /// Make the ballot and cast NOTHING: the file holds what was chosen, for your eyes alone
+    /// Make the ballot and cast NOTHING: the file contains your choice, so keep it secret
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cast", "ballots"])]
     pub prepare: Option<PathBuf>,
-    /// Cast a ballot that was prepared
+    /// Cast a prepared ballot
     #[arg(long, value_name = "FILE", conflicts_with = "ballots")]
     pub cast: Option<PathBuf>,
-    /// Have a ballot machine make the ballot; SETTINGS say which one, and what of it
+    /// Have a ballot machine make the ballot; SETTINGS describe the machine
     #[arg(
         long,
         value_name = "SETTINGS",
@@ -424,8 +419,8 @@ pub struct ElectionVote {
     /// Have the machine's ballot opened and published instead of cast: it never counts
     #[arg(long, requires = "machine", conflicts_with = "receipt")]
     pub challenge: bool,
-    /// Cast ballots of many voters: CSV with a column `voter` and one a contest, candidates parted
-    /// by `;`
+    /// Cast ballots of many voters: CSV with a column `voter` and one per contest, candidates
+    /// separated by `;`
     #[arg(long, value_name = "FILE", conflicts_with = "voter")]
     pub ballots: Option<PathBuf>,
     /// File for the board's receipt
@@ -445,7 +440,7 @@ pub struct ElectionChallenge {
     /// The ballot, as `vote --prepare` wrote it
     #[arg(value_name = "PREPARED")]
     pub prepared: PathBuf,
-    /// The voter's credential; of several in the file the one whose ballot it is
+    /// The voter's credential; if the file has several, that of the ballot's voter
     #[arg(long, value_name = "FILE")]
     pub credential: PathBuf,
     /// Root of the server's certificate, in PEM, if the system does not have it
@@ -479,8 +474,8 @@ pub struct ElectionDecryptShare {
     /// The trustee's key to sign with, as `trustee-key` made it
     #[arg(long, value_name = "FILE")]
     pub trustee_key: PathBuf,
-    /// Have a ballot machine's tally board count the ballots and make the share; SETTINGS say which
-    /// one, and what of it
+    /// Have a ballot machine's tally board count the ballots and make the share; SETTINGS describe
+    /// the machine
     #[arg(long, value_name = "SETTINGS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub machine: Option<String>,
     /// The share of the decryption, for the organiser
@@ -494,10 +489,10 @@ pub struct ElectionFinish {
     /// The organiser's directory
     #[arg(value_name = "DIR")]
     pub office: PathBuf,
-    /// What trustees made with `decrypt-share`, a file each
+    /// The trustees' shares from `decrypt-share`, one file each
     #[arg(value_name = "SHARES", conflicts_with = "key")]
     pub shares: Vec<PathBuf>,
-    /// The private key, of an election whose key is not shared
+    /// The private key of an election whose key is not shared
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Where the election is held.
@@ -522,13 +517,14 @@ pub struct ElectionAudit {
     /// The published record: a folder, or the URL of a server that shows it
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// Another copy of it: neither may have what the other has not, but for entries at the end
+    /// Another copy of the record: both must be equal, except that one may have more entries at the
+    /// end
     #[arg(value_name = "OTHER")]
     pub other: Option<PathBuf>,
     /// Root of the servers' certificates, in PEM, if the system does not have it
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
-    /// Heads that somebody was shown, one a line
+    /// Heads that somebody was shown, one per line
     #[arg(long, value_name = "FILE")]
     pub heads: Option<PathBuf>,
     /// A voter's receipt

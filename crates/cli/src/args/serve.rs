@@ -11,13 +11,13 @@ pub struct Serve {
     /// Read options from a TOML file: `max-clients = 100` for --max-clients 100
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Where to listen; beyond this machine with --client-ca
+    /// Address to listen on; not only of this machine with --client-ca
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
     pub listen: SocketAddr,
     /// Private keys to decrypt with; beyond this machine for whom --rights names
     #[arg(long, value_name = "FILE")]
     pub key: Vec<PathBuf>,
-    /// Devices to compute with beside this CPU (with --engine, in its place)
+    /// Devices that compute in addition to this CPU (with --engine, instead)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub device: Vec<String>,
     /// The certificate to show clients, in PEM
@@ -32,16 +32,16 @@ pub struct Serve {
     /// Revoked certificates of clients: lists of the root, in PEM
     #[arg(long, value_name = "FILE", requires = "client_ca")]
     pub client_crl: Option<PathBuf>,
-    /// What clients may do, by the names in their certificates, in JSON
+    /// Rights of clients, by the names in their certificates, in JSON
     #[arg(long, value_name = "FILE", requires = "client_ca")]
     pub rights: Option<PathBuf>,
-    /// A log of decryptions: none is answered before its line is written
+    /// A log of decryptions, each written before its answer is sent
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
-    /// Where to show /metrics, /healthz and /readyz
+    /// Address of /metrics, /healthz and /readyz
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
-    /// Let other machines read them, unencrypted
+    /// Let other machines read the metrics, unencrypted
     #[arg(long, requires = "metrics")]
     pub public_metrics: bool,
     /// A collector on this machine that gets a span for each request (OTLP over gRPC)
@@ -60,7 +60,7 @@ pub struct ServeLimits {
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_clients: u32,
     // Hidden: --help has room for what is set every day; docs/reference/limits.md has all.
-    /// Connections before their handshake is done
+    /// Connections during their handshake
     #[arg(long, hide = true, value_name = "N", default_value_t = 512)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_handshakes: u32,
@@ -83,7 +83,7 @@ pub struct ServeLimits {
     /// Streams, of all clients together
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_streams: u32,
-    /// Public keys of clients; the least recently used makes way
+    /// Public keys of clients; the least recently used is removed
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_keys: u32,
     /// KiB of a message
@@ -92,10 +92,10 @@ pub struct ServeLimits {
     /// MiB of numbers in the queue
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_queue: u32,
-    /// MiB of answers not read; beyond, who has left one longest is cut off
+    /// MiB of unread answers; beyond, the slowest client is disconnected
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_unread: u32,
-    /// Requests that wait for room in the queue
+    /// Requests that wait for space in the queue
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_waiting: u32,
     /// Seconds that a client may leave an answer unread
@@ -104,7 +104,7 @@ pub struct ServeLimits {
     /// Seconds that a device may take for a batch before it is quarantined
     #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub patience: u32,
-    /// Seconds that a shutdown waits for what was accepted
+    /// Seconds that a shutdown waits for accepted requests
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=86_400))]
     pub grace: u32,
 }

@@ -160,8 +160,11 @@ fn check_memory(command: &DghvEvaluate, circuit: &str, needed: u64) -> Result<()
     };
     match there {
         Some(there) if needed > there => {
-            let what =
-                format!("evaluating it takes {} of memory, and {} may be used", mebibytes(needed), mebibytes(there));
+            let what = format!(
+                "evaluating it needs {} of memory, but only {} may be used",
+                mebibytes(needed),
+                mebibytes(there)
+            );
             Err(Failure::at(circuit, what).with_note(note))
         }
         _ => Ok(()),

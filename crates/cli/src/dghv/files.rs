@@ -44,7 +44,7 @@ pub(super) fn private_key(path: &Path, insecure: InsecureHistoricalParameters) -
     // Without a buffer, which would keep a copy.
     let keys = PrivateKeys::read_from(input, insecure).map_err(|error| failed(&file, error))?;
     if shared {
-        eprint_line(&format!("{file}: warning: others than its owner can read this private key (chmod 600 mends it)"));
+        eprint_line(&format!("{file}: warning: others than its owner can read this private key (chmod 600 fixes it)"));
     }
     warn(&file, keys.key.parameters());
     Ok(keys)

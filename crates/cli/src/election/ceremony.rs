@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session, command: &ElectionCeremony) -> Result<(), F
         ([], None, Some(out), None) => single(session, prepared, command.bits, out)?,
         ([], ..) => return Err(Failure::new("--trustee-keys goes with --shares, --distributed or --statements")),
         (files, _, _, Some((_, signing))) => generated(session, prepared, files, signing)?,
-        (_, _, _, None) => return Err(Failure::new("--statements takes --trustee-keys FILE")),
+        (_, _, _, None) => return Err(Failure::new("--statements needs --trustee-keys FILE")),
     };
     let id = manifest.id();
     let mut published = ElectionHandle::create(session, office, Body::Election(Box::new(manifest)))?;

@@ -124,7 +124,7 @@ pub(super) fn send(
     }
     match refused.len() {
         0 => Ok(()),
-        count => Err(Failure::at(&settings.server, format!("{count} addresses were refused"))),
+        count => Err(Failure::at(&settings.server, format!("{count} addresses were rejected"))),
     }
 }
 
@@ -170,7 +170,7 @@ fn addresses(path: &Path) -> Result<HashMap<String, Address>, Failure> {
         let wrong = |what: &str| Failure::at(name(path), format!("row {}: {what}", row + 1));
         let address = record[email].trim().parse().map_err(|_| wrong("not an e-mail address"))?;
         if addresses.insert(record[voter].to_owned(), address).is_some() {
-            return Err(wrong("a voter who is there twice"));
+            return Err(wrong("a voter who is listed twice"));
         }
     }
     Ok(addresses)

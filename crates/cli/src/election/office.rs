@@ -316,7 +316,7 @@ pub(super) fn secret_text(path: &Path) -> Result<SecretText, Failure> {
     let name = name(path);
     let text = SecretText::open(path).map_err(|error| Failure::reading(&name, error))?;
     if text.is_shared() {
-        eprint_line(&format!("{name}: warning: others than its owner can read this secret (chmod 600 mends it)"));
+        eprint_line(&format!("{name}: warning: others than its owner can read this secret (chmod 600 fixes it)"));
     }
     Ok(text)
 }
@@ -328,7 +328,7 @@ pub(super) fn long_secret_text(path: &Path) -> Result<Zeroizing<String>, Failure
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.permissions().mode() & 0o077 != 0 {
-            let what = "others than its owner can read this secret (chmod 600 mends it)";
+            let what = "others than its owner can read this secret (chmod 600 fixes it)";
             eprint_line(&format!("{called}: warning: {what}"));
         }
         // With room enough from the start, so that no copy of a secret is left behind.

@@ -35,7 +35,7 @@ pub(super) fn register(session: &Session, command: &ElectionRegister) -> Result<
         print(&format!("{count} {what}\n"))?;
     } else if let Some(out) = &command.out {
         if !command.again {
-            return Err(Failure::new("--out takes the table of VOTERS, or --again"));
+            return Err(Failure::new("--out needs the table of VOTERS, or --again"));
         }
         let entries = send_again(&mut office, out)?;
         print(&format!("{entries} entries sent\n"))?;

@@ -135,7 +135,7 @@ fn a_stream_that_cannot_be_stored_is_not_called_unreadable() {
     };
     let mut missing = place.command(["decrypt", "-k", "keys/private.json", "-"]);
     missing.env("TMPDIR", "nowhere");
-    let expected = "standard input: cannot be stored in nowhere on the way: ";
+    let expected = "standard input: cannot be stored temporarily in nowhere: ";
     decrypt(&mut missing).failed("no TMPDIR", expected);
     // A limit on the size of files stands for a full disk.
     let mut limited = std::process::Command::new("sh");
@@ -143,7 +143,8 @@ fn a_stream_that_cannot_be_stored_is_not_called_unreadable() {
     let program = place.command(["decrypt", "-k", "keys/private.json", "-"]);
     limited.args(["-c", &script, "sh"]).arg(program.get_program()).args(program.get_args());
     limited.current_dir(place.path()).env("TMPDIR", place.path()).env_remove("HEARITH_ENGINE");
-    let expected = format!("standard input: cannot be stored in {} on the way: File too large", place.path().display());
+    let expected =
+        format!("standard input: cannot be stored temporarily in {}: File too large", place.path().display());
     decrypt(&mut limited).failed("a full disk", &expected);
 }
 

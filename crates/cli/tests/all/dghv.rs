@@ -162,7 +162,7 @@ fn outputs_take_no_memory_once_they_are_written() {
         )
     };
     // 1500 ciphertexts are 27 MB; those that wait for none are written 16 MiB at a time.
-    let refused = "held.txt: evaluating it takes 28 MiB of memory, and 24 MiB may be used (--memory allows more)";
+    let refused = "held.txt: evaluating it needs 28 MiB of memory, but only 24 MiB may be used (--memory allows more)";
     fails(&place, &line("held", 24), refused);
     for (name, memory) in [("given", 24), ("held", 28)] {
         place.ok(&insecure(&line(name, memory)));
@@ -184,7 +184,7 @@ fn what_does_not_fit_the_address_space_is_refused_beforehand() {
     limited.args(["-c", "ulimit -v 900000 && exec \"$0\" \"$@\""]).current_dir(place.path());
     limited.arg(program.get_program()).args(program.get_args());
     let run = Run::of(limited.output().unwrap());
-    run.failed("a limit of the address space", "held.txt: evaluating it takes 1");
+    run.failed("a limit of the address space", "held.txt: evaluating it needs 1");
     assert!(run.stderr.ends_with(" MiB may be used (--memory sets another bound)\n"), "{}", run.stderr);
     assert_eq!(place.files(), before);
 }
@@ -312,8 +312,8 @@ fn switches_that_cannot_be() {
     let run = place.run(&insecure(line));
     assert!(run.stderr.ends_with("(hearith dghv switch takes noise away first)\n"), "{}", run.stderr);
     let keygen = |what: &str| format!("keygen --scheme cmnt --out new --parameters {what}");
-    fails(&place, &keygen("medium --ladder 3"), "a ladder of these parameters takes ");
-    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs, and these parameters have room for 1 to 16");
+    fails(&place, &keygen("medium --ladder 3"), "a ladder of these parameters needs ");
+    fails(&place, &keygen("toy --ladder 99"), "a ladder of 99 rungs: these parameters allow 1 to 16");
     fails(&place, &keygen("toy --ladder 0"), "a ladder of 0 rungs");
     assert!(!place.file("new").exists());
 }
@@ -364,7 +364,7 @@ fn the_private_key_is_its_owners_and_a_key_is_not_replaced_unless_forced() {
     fs::set_permissions(place.file("new/deep/private.dghv"), fs::Permissions::from_mode(0o644)).unwrap();
     let run = place.ok(&insecure("decrypt --quiet --key new/deep/private.dghv bit.dghv"));
     let warning =
-        "new/deep/private.dghv: warning: others than its owner can read this private key (chmod 600 mends it)";
+        "new/deep/private.dghv: warning: others than its owner can read this private key (chmod 600 fixes it)";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
 }
 

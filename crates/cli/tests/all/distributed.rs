@@ -154,11 +154,11 @@ fn what_is_missing_is_named() {
         words.join(" ")
     };
     for (option, expected) in [
-        ("--trustee", "--distributed takes --trustee N, a number from 1 to 3"),
-        ("--identity", "--distributed takes --identity FILE"),
-        ("--listen", "--distributed takes --listen ADDRESS:PORT"),
-        ("--peer", "--distributed takes --peer 1=HOST:PORT once"),
-        ("--peer-key", "--distributed takes --peer-key 1=FILE once, trustee 1's public key"),
+        ("--trustee", "--distributed needs --trustee N, a number from 1 to 3"),
+        ("--identity", "--distributed needs --identity FILE"),
+        ("--listen", "--distributed needs --listen ADDRESS:PORT"),
+        ("--peer", "--distributed needs --peer 1=HOST:PORT once"),
+        ("--peer-key", "--distributed needs --peer-key 1=FILE once, trustee 1's public key"),
     ] {
         place.fails(&without(option), expected);
     }

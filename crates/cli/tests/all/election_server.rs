@@ -203,7 +203,7 @@ fn what_a_server_cannot_start_with_is_one_line() {
     place.write("nonsense.pem", "nothing");
     let start = |options: &str| format!("{SERVE} --listen 127.0.0.1:0 {options}");
     for (line, expected) in [
-        (SERVE.to_owned() + " --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that takes TLS"),
+        (SERVE.to_owned() + " --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that needs TLS"),
         (start("--metrics 0.0.0.0:0"), "0.0.0.0:0 can be reached from other machines: metrics"),
         (start("--tls-cert missing.pem --tls-key missing.pem"), "missing.pem: "),
         (

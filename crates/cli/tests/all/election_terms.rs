@@ -237,7 +237,7 @@ fn credentials_are_sent_by_mail_once_to_each() {
     let run = place.run(deliver);
     assert_eq!(run.status, Some(2), "{}", run.stderr);
     assert!(run.stderr.contains("Zoë \"Z\" Li: "), "{}", run.stderr);
-    assert!(run.stderr.ends_with("127.0.0.1: 1 addresses were refused\n"), "{}", run.stderr);
+    assert!(run.stderr.ends_with("127.0.0.1: 1 addresses were rejected\n"), "{}", run.stderr);
     let taken = server.taken();
     assert_eq!(taken.len(), 1);
     assert!(taken[0].starts_with("ann@example.org\n"), "{}", taken[0]);

@@ -135,7 +135,7 @@ write('doubled', pa.concat_tables([table.slice(0, 11), table.slice(10)]))
     }
     for (file, what) in [
         ("mixed", "row "),
-        ("missing", "column x: the column hearith.row, which says which row is which, is missing"),
+        ("missing", "column x: the column hearith.row, which numbers the rows, is missing"),
         ("filtered", "row 4096, column x: the chunk here has fewer rows than numbers: rows were left out"),
         ("doubled", "row 12, column x: the chunk here has one row twice"),
     ] {

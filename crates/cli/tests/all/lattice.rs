@@ -192,7 +192,7 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ("encrypt --key lattice/public.json --column x text.csv --out x", "text.csv: row 2, column x: is not a number"),
         (
             "encrypt --key lattice/public.json --column salary,bonus --scale 2 --pack in.csv --out x",
-            "in.csv: columns encrypted whole cannot be packed",
+            "in.csv: columns of a BFV key cannot be packed",
         ),
         (
             "encrypt --key lattice/public.json --column salary rows.parquet --out x",
@@ -250,7 +250,7 @@ fn what_does_not_go_together_is_refused_in_a_line() {
         ),
         (
             "decrypt --key lattice/public.json totals.parquet",
-            "lattice/public.json: a public key: decrypting takes the private key",
+            "lattice/public.json: a public key: decrypting needs the private key",
         ),
         ("decrypt --key another/private.json totals.parquet", "totals.parquet: column salary: encrypted under key"),
         (
@@ -307,7 +307,7 @@ fn spent_headroom_and_noise_are_errors_and_no_totals() {
     place.ok("encrypt --key lattice/public.json --column x --range 9223372036854775807 --max-additions 9000000000000000000 in.csv --out rows.parquet");
     place.fails(
         "sum --key lattice/public.json --weight w rows.parquet --out y.parquet",
-        "rows.parquet: column x: the noise is exhausted: the result could be wrong",
+        "rows.parquet: column x: the noise budget is exhausted, so the result could be wrong",
     );
 }
 
@@ -323,7 +323,7 @@ fn the_smallest_set_has_room_or_says_that_it_has_none() {
     encrypt("public");
     place.fails(
         "sum --key small/public.json --weight w rows.parquet --out x.parquet",
-        "column x: too little room is left to hide the noise",
+        "column x: the noise budget is too small to hide the noise",
     );
     // The owner's encryption has seven bits less.
     encrypt("private");

@@ -77,7 +77,7 @@ fn what_contradicts_a_plan_is_named() {
     place.ok(&format!("{encrypt} -c salary,bonus --scale bonus=2 --pack --max-additions 9 in.csv -o out.parquet"));
     for option in ["-c salary", "--scale 2", "--range 5", "--pack", "--max-additions 10"] {
         let line = format!("{encrypt} {option} in.csv -o other.parquet");
-        place.fails(&line, "plan.json: is there already and says what --");
+        place.fails(&line, "plan.json: exists already and sets what --");
     }
     let other = "encrypt -k other/public.json --plan plan.json in.csv -o other.parquet";
     place.fails(other, "plan.json: is for key ");

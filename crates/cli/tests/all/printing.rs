@@ -71,7 +71,7 @@ fn files_and_columns_in_errors() {
     encrypt(&format!("note{EVIL}"), "in.csv").failed("no number", &format!("in.csv: row 1, column note{SHOWN}: "));
     encrypt("y", EVIL).failed("a missing file", &format!("{SHOWN}: cannot read: No such file"));
     std::fs::write(place.file(EVIL), "x,x\n").unwrap();
-    encrypt("y", EVIL).failed("a bad file", &format!("{SHOWN}: cell 2 of the header: the name of cell 1"));
+    encrypt("y", EVIL).failed("a bad file", &format!("{SHOWN}: cell 2 of the header: the same name as cell 1"));
     let said = run(&place, &["inspect", EVIL]);
     harmless(&said.stderr);
     said.failed("no table", &format!("{SHOWN}: neither a key nor"));

@@ -159,7 +159,7 @@ fn columns_that_are_not_there_or_twice() {
     place.write("twice.csv", "a,b,a\n1,2,3\n");
     place.fails(
         &format!("{encrypt} --column b twice.csv --out out.parquet"),
-        "twice.csv: cell 3 of the header: the name of cell 1 again",
+        "twice.csv: cell 3 of the header: the same name as cell 1",
     );
     place.write("taken.csv", "a,a.additions\n1,2\n");
     place.fails(
@@ -236,7 +236,7 @@ fn keys_that_are_none() {
     place.fails("sum --key text.json rows.parquet --out out.parquet", "text.json: ");
     place.fails(
         "decrypt --key keys/public.json rows.parquet",
-        "keys/public.json: a public key: decrypting takes the private",
+        "keys/public.json: a public key: decrypting needs the private",
     );
     place.fails("sum --key keys rows.parquet --out out.parquet", "keys: cannot read: ");
 }
@@ -388,7 +388,7 @@ fn groups_and_scales_that_do_not_go_together() {
     place.ok(&format!("{ENCRYPT} --scale 34 --range 1500 in.csv --out fine.parquet"));
     place.fails(
         "sum --key keys/public.json rows.parquet fine.parquet --out out.parquet",
-        "column salary: the scales and ranges of these tables together leave no room",
+        "column salary: the scales and ranges of these tables together are too large",
     );
 }
 

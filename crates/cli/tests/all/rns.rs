@@ -100,7 +100,7 @@ fn searches_that_cannot_be_are_refused() {
     place.write("in.txt", "1\n");
     place.fails(
         "rns convert --terms 4 --max-word 60 in.txt --out out.csv",
-        "the 9 special primes that there are do not make up integers of 360 bits (allow more --terms or a longer --max-word)",
+        "the 9 special primes are too few for integers of 360 bits (allow more --terms or a longer --max-word)",
     );
 }
 

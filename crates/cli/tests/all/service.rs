@@ -64,8 +64,8 @@ fn what_a_service_refuses_is_one_line() {
         "encrypt --key keys/public.json --column x --remote http://example.org:80 in.csv --out out.parquet",
         "http://example.org:80: http is for services on this machine",
     );
-    place.fails("serve --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that takes TLS");
-    place.fails("serve --key keys/public.json", "keys/public.json: a public key: decrypting takes the private key");
+    place.fails("serve --listen 0.0.0.0:0", "0.0.0.0:0 can be reached from other machines: that needs TLS");
+    place.fails("serve --key keys/public.json", "keys/public.json: a public key: decrypting needs the private key");
     assert_eq!(service.end("-TERM"), Some(0));
 }
 
@@ -256,9 +256,9 @@ fn what_a_service_cannot_start_with_is_one_line() {
     let tls = "--tls-cert server.pem --tls-key server.key";
     let reached = "can be reached from other machines:";
     for (options, expected) in [
-        ("--listen 0.0.0.0:0", format!("0.0.0.0:0 {reached} that takes TLS")),
+        ("--listen 0.0.0.0:0", format!("0.0.0.0:0 {reached} that needs TLS")),
         // TLS alone tells clients whom they speak to, and the service nothing of them.
-        (&*format!("--listen 0.0.0.0:0 {tls}"), format!("0.0.0.0:0 {reached} that takes TLS and certificates")),
+        (&*format!("--listen 0.0.0.0:0 {tls}"), format!("0.0.0.0:0 {reached} that needs TLS and certificates")),
         ("--listen [::]:0", format!("[::]:0 {reached}")),
         (
             "--metrics 0.0.0.0:0",

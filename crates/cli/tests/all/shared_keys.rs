@@ -75,7 +75,7 @@ fn what_does_not_belong_together_is_refused() {
     let fails = |what: &str, expected: &str| place.fails(&format!("{what} --out numbers.csv"), expected);
     let combine = |shares: &str, expected: &str| fails(&format!("{COMBINE} {shares}"), expected);
     combine("share-1.parquet", "totals.parquet: 1 shares, but 2 are needed");
-    combine("share-1.parquet share-1.parquet", "share-1.parquet: trustee 1: the share is there twice");
+    combine("share-1.parquet share-1.parquet", "share-1.parquet: trustee 1: the share is given twice");
     combine("share-1.parquet totals.parquet", "totals.parquet: not shares of the decryption of this table");
     combine("share-1.parquet none.parquet", "none.parquet: cannot read: No such file or directory");
     let other = "combine --key shared/verification.json one.parquet share-1.parquet share-2.parquet";

@@ -59,7 +59,7 @@ fn what_cannot_be_exchanged_is_refused() {
     place.write("empty.csv", "salary,bonus\n,\n");
     place.fails(
         &format!("{IMPORT} empty.csv --out again.parquet"),
-        "empty.csv: column salary: no cell has a value that says what the column is",
+        "empty.csv: column salary: no cell has a value that describes the column",
     );
     place.ok("encrypt --key keys/public.json --column salary,bonus --scale bonus=2 --pack in.csv --out packed.parquet");
     let said = place.run("export --values --key keys/public.json packed.parquet").complaints().join("");

@@ -131,7 +131,7 @@ fn the_fewest_additions_are_those_of_the_total() {
 fn tables_that_cannot_be_made_alike_are_refused() {
     let tables = [one(0, i64::MAX, u64::MAX / 2, 1), one(30, 1000, u64::MAX / 2, 1)].map(|sender| sender.encrypted());
     let error = summed(&tables).unwrap_err().to_string();
-    assert!(error.starts_with("column x: the scales and ranges of these tables together leave no room"), "{error}");
+    assert!(error.starts_with("column x: the scales and ranges of these tables together are too large"), "{error}");
 }
 
 #[test]

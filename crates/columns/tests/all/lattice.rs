@@ -446,7 +446,7 @@ fn row_numbers_that_are_wrong_are_rejected() {
         ("several chunks were mixed", vec![numbered(0, &|row| Some(row * 2)), b.clone(), c.clone()]),
         ("moved, left out or repeated", vec![numbered(0, &|_| Some(u64::MAX)), b.clone(), c.clone()]),
         ("must not be null", vec![numbered(0, &|row| (row != 7).then_some(row)), b.clone(), c.clone()]),
-        ("which says which row is which, is missing", whole.iter().map(without).collect()),
+        ("which numbers the rows, is missing", whole.iter().map(without).collect()),
         ("were mixed", vec![taken(&mixed, &(0..8192).map(|i| i / 2 + i % 2 * 4096).collect::<Vec<_>>()), c.clone()]),
     ];
     for (what, batches) in bad {

@@ -178,7 +178,7 @@ mod tests {
     fn every_status_is_understood() {
         let said = |status: u64| Command::Read { address: 0 }.check(status).map_err(|error| error.to_string());
         assert_eq!(said(0), Ok(()));
-        let refused = |why: Unfit| Err(format!("the device refuses the encryption: {why}"));
+        let refused = |why: Unfit| Err(format!("the device rejects the encryption: {why}"));
         for (ending, why) in [(1, Unfit::Sizes), (2, Unfit::Modulus), (3, Unfit::Sum), (4, Unfit::Negative)] {
             assert_eq!(said(ending << 8), refused(why));
         }
@@ -188,7 +188,7 @@ mod tests {
             Err("the device's memory is not there at an address while the device was writing".into())
         );
         for strange in [1 << 4, 5 << 8, 6 << 8, 1 << 11, 1 << 63, 1 << 4 | 2 << 8] {
-            assert_eq!(said(strange), Err("the device gave the answer to something else".into()), "{strange:#x}");
+            assert_eq!(said(strange), Err("the device answered another request".into()), "{strange:#x}");
         }
     }
 }

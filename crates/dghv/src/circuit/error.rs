@@ -44,7 +44,7 @@ impl std::error::Error for CircuitError {}
 #[non_exhaustive]
 pub enum CircuitErrorKind {
     /// The text ends before the three lines that say what follows.
-    #[error("the text ends before it says gates and wires, inputs and outputs")]
+    #[error("the text ends before the numbers of gates, wires, inputs and outputs")]
     NoHeader,
     /// The header of the older format.
     #[error(
@@ -63,7 +63,7 @@ pub enum CircuitErrorKind {
         expected: usize,
     },
     /// A count exceeds what is evaluated.
-    #[error("{0} is more than the {most} that are taken", most = super::MAX_WIRES)]
+    #[error("{0} is more than the limit of {most}", most = super::MAX_WIRES)]
     TooMany(u64),
     /// A value of no bits, or none at all.
     #[error("a circuit has at least one output, and a value at least one bit")]

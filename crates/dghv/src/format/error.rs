@@ -41,10 +41,10 @@ pub enum FormatErrorKind {
     #[error("damaged or tampered with: the checksum is not that of the content")]
     Checksum,
     /// Something comes after its content.
-    #[error("there is something after the content")]
+    #[error("there is data after the content")]
     Trailing,
     /// A field has a value that none may have.
-    #[error("{0} has a value that it cannot have")]
+    #[error("{0} has an invalid value")]
     Field(&'static str),
     /// A number has more bits than the parameters allow.
     #[error("a number is longer than the parameters allow")]

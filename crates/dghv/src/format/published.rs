@@ -51,7 +51,7 @@ pub enum PublishedError {
     #[error("the parameter '{0}' is missing")]
     Missing(&'static str),
     /// A parameter is no whole number of 32 bits.
-    #[error("the parameter '{0}' is not a whole number that it can be")]
+    #[error("the parameter '{0}' is not a whole number in its range")]
     Value(String),
 }
 
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(wrong(&TOY.replace("'alpha':936,", "")), "the parameter 'alpha' is missing");
         for number in ["26.5", "4294967296", "'26'", ".", "1.2.3"] {
             let text = TOY.replace(":26,", &format!(":{number},"));
-            assert_eq!(wrong(&text), "the parameter 'rho' is not a whole number that it can be", "{number}");
+            assert_eq!(wrong(&text), "the parameter 'rho' is not a whole number in its range", "{number}");
         }
         for (text, at) in [("", 1), ("toy", 4), ("{'rho' 26}", 8), ("{'rho':-26}", 8), ("{'rho\":26}", 6), ("{} {}", 4)]
         {

@@ -322,7 +322,7 @@ fn unreasonable_ladders_are_refused() {
     }
     let medium = Parameters::historical(Scheme::Cmnt, Size::Medium);
     let error = Ladder::check_rungs(&medium, 1).unwrap_err();
-    assert!(error.to_string().starts_with("a ladder of these parameters takes "), "{error}");
+    assert!(error.to_string().starts_with("a ladder of these parameters needs "), "{error}");
     let short = Parameters::custom(Scheme::Cnt, Lengths { secret: 100, ..*parameters.lengths() }).unwrap();
     assert_eq!(*Ladder::check_rungs(&short, 1).unwrap_err().kind(), ErrorKind::NoLadder);
     let other = KeyPair::generate(&parameters, Engine::best(), INSECURE).unwrap();

@@ -357,7 +357,7 @@ fn tls_tells_the_server_from_others() {
         change(&mut options);
         Server::start(options).map(drop).unwrap_err().to_string()
     };
-    assert!(start(&|options| options.listen = "0.0.0.0:0".parse().unwrap()).contains("that takes TLS"));
+    assert!(start(&|options| options.listen = "0.0.0.0:0".parse().unwrap()).contains("that needs TLS"));
     assert!(start(&|options| options.metrics = Some("0.0.0.0:0".parse().unwrap())).contains("metrics are shown"));
     let wrong = |certificate: &str, key: &str| {
         Some(Tls { certificate: certificate.into(), key: key.into(), clients: None, revoked: None })

@@ -303,7 +303,7 @@ fn heads_are_those_of_this_board() {
     expect(&with(&[&stranger]), Step::Heads, "the signature does not hold");
     let mut other = Board::default();
     lines[1..].iter().chain([&lines[0]]).for_each(|line| other.push(line));
-    expect(&with(&[&other.head("2026-11-22T20:30:00Z", &good().cast.board)]), Step::Heads, "has not the root");
+    expect(&with(&[&other.head("2026-11-22T20:30:00Z", &good().cast.board)]), Step::Heads, "does not have the root");
     let mut longer = board.clone();
     longer.push("{}");
     expect(&with(&[&head, &longer.head("2026-11-22T20:31:00Z", &good().cast.board)]), Step::Heads, "cannot come here");
@@ -494,7 +494,7 @@ fn shares_and_results_are_checked() {
     });
     assert_eq!(failures(&report(&other, POLICY))[0].0, Step::Decryption);
     for (trustee, text) in
-        [(0, "the key has 5 trustees, and none of this number"), (6, "none of this number"), (3, "trustee 3 has given")]
+        [(0, "the key has 5 trustees, none with this number"), (6, "none with this number"), (3, "trustee 3 has given")]
     {
         let record = altered(share, organiser(), |body| {
             let Body::Share(share) = body else { panic!("a share") };

@@ -166,7 +166,7 @@ def concatenated(parts: Sequence[Encrypted], axis: int) -> Encrypted:
         order = np.concatenate(blocks, axis)
     except ValueError:
         shapes = ", ".join(str(part.shape) for part in parts)
-        raise ShapeError(f"shapes {shapes} do not go together along axis {axis}", kind="dimensions") from None
+        raise ShapeError(f"shapes {shapes} do not match along axis {axis}", kind="dimensions") from None
     rows = first.rows.concat([other.rows for other in rest])
     whole = first.holding(rows, (len(rows),), bound=max(part.bound for part in (first, *rest)))
     return whole.shaped(order.shape) if axis == 0 else whole.selected(order)

@@ -86,7 +86,7 @@ class Content(NoPlaintextOperators, ABC, Generic[Rows]):
         if isinstance(self._rows, bytes):
             rows = self._read(self.key, self._rows)
             if len(rows) != math.prod(self.shape) or rows.bits not in (None, self.bits):
-                raise CiphertextError("the ciphertexts are not those that they are said to be", kind="lengths")
+                raise CiphertextError("the ciphertexts do not match their description", kind="lengths")
             self._rows = rows
         return self._rows
 
@@ -171,7 +171,7 @@ def check_alike(first: Content[Rows], other: Content[Rows]) -> None:
     """
     check_key(other, first.key_id)
     if first.shape != other.shape:
-        raise ShapeError(f"shapes {first.shape} and {other.shape} do not go together", kind="lengths")
+        raise ShapeError(f"shapes {first.shape} and {other.shape} do not match", kind="lengths")
     if first.bits != other.bits:
         text = f"numbers with room for {first.bits} bits and others with {other.bits}"
         raise ShapeError(f"{text}: encrypt with the same range= and max_additions=", kind="bits_differ")

@@ -55,7 +55,7 @@ class Gathered:
             return type(places)(self.numbers(one) for one in places)
         found = np.asarray(places)
         if found.dtype.kind not in "iu":
-            raise TypeError("encrypted numbers have no other dtype")
+            raise TypeError("encrypted numbers cannot be cast to another dtype")
         if len(self._parts) == 1 and isinstance(self._parts[0], Encrypted) and (found > 0).all():
             return self._kind(self._parts[0].selected(found - 1))
         return self._kind(self._whole().selected(found))

@@ -86,7 +86,7 @@ def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any]
     are encrypted.
 
     Raises:
-        ShapeError: the shapes do not go together.
+        ShapeError: the shapes do not match.
         TypeError: a parameter is not offered, or an encrypted array is not among the numbers.
     """
     several = names[0] == "*"

@@ -149,7 +149,7 @@ class EncryptedColumn(ExtensionArray):
         return self.take(np.flatnonzero(item) if item.dtype == bool else item)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise TypeError("encrypted columns do not change: put another in their place")
+        raise TypeError("encrypted columns are immutable: replace the whole column")
 
     def isna(self) -> np.typing.NDArray[np.bool_]:
         """Which numbers are missing."""
@@ -169,7 +169,7 @@ class EncryptedColumn(ExtensionArray):
     def view(self, dtype: Any = None) -> Self:
         """The array itself, which nothing changes."""
         if dtype is not None:
-            raise TypeError("encrypted columns have no other type")
+            raise TypeError("encrypted columns cannot be cast to another type")
         return self.copy()
 
     @classmethod
@@ -329,7 +329,7 @@ class EncryptedColumn(ExtensionArray):
 
     def isin(self, values: Any) -> NoReturn:
         """Refuses: equal numbers have different ciphertexts."""
-        raise TypeError("encrypted numbers cannot be looked for: equal numbers have different ciphertexts")
+        raise TypeError("encrypted numbers cannot be searched for: equal numbers have different ciphertexts")
 
     def _mode(self, dropna: bool = True) -> NoReturn:
         self._values_for_factorize()
@@ -404,7 +404,7 @@ def _common(cells: Sequence[Encrypted], given: Description | None) -> Descriptio
     all come from such a column, else no more than their bound.
 
     Raises:
-        KeyMismatchError: the numbers do not go together.
+        KeyMismatchError: the numbers do not match.
         ScaleError: they are quotients, or of too many digits for a column.
         TypeError: there are none, and nothing is given.
     """

@@ -78,7 +78,7 @@ class PublicOperations(ComputingKey, EncryptionKey):
         have lost their names; record batches count as pieces of a table.
 
         Raises:
-            TableError: two tables have rows in common, or do not go together.
+            TableError: two tables have rows in common, or do not match.
         """
         from hearith.columns import sum_columns
 

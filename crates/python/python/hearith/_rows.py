@@ -235,7 +235,7 @@ def concatenate(arrays: Sequence[AnyRows], axis: SupportsIndex = 0) -> AnyRows:
     if not arrays:
         raise ValueError("need at least one array to concatenate")
     if not all(isinstance(array, Rows) for array in arrays):
-        raise TypeError("encrypted arrays go together with encrypted ones only: encrypt the others first")
+        raise TypeError("encrypted arrays combine only with encrypted arrays: encrypt the others first")
     parts = [array.content if array.ndim else array.ravel().content for array in arrays]
     return type(arrays[0])(_arithmetic.concatenated(parts, _shapes.axis_of(axis, parts[0].shape)))
 

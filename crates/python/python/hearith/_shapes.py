@@ -18,14 +18,14 @@ def together(left: Shape, right: Shape) -> Shape:
     has length 1 or none.
 
     Raises:
-        ShapeError: they do not go together.
+        ShapeError: they do not match.
     """
     try:
         return np.broadcast_shapes(left, right)
     except ValueError:
         if len(left) == len(right) == 1:
             raise ShapeError(f"lengths {left[0]} and {right[0]} do not match", kind="lengths") from None
-        raise ShapeError(f"shapes {left} and {right} do not go together", kind="lengths") from None
+        raise ShapeError(f"shapes {left} and {right} do not match", kind="lengths") from None
 
 
 def places(shape: Shape) -> npt.NDArray[np.intp]:

@@ -124,7 +124,7 @@ def _distinct(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[n
         names = sorted(dict(zip(keyed, labels, strict=True)).items(), key=lambda item: item[0])
         number = {key: place for place, (key, _) in enumerate(names)}
     except TypeError:
-        raise NumberError("labels of a kind that has no order, or cannot be told apart", kind="labels") from None
+        raise NumberError("labels of a type that cannot be ordered or distinguished", kind="labels") from None
     found = np.array([number[key] for key in keyed], dtype=np.intp)
     return _plain_if_alike([name for _, name in names]), found
 

@@ -80,7 +80,7 @@ class NullError(NumberError):
 
 
 class ShapeError(HearithError, ValueError):
-    """Arrays meet whose shapes do not go together, or something has other dimensions than it must
+    """Arrays meet whose shapes do not match, or something has other dimensions than it must
     have.
     """
 

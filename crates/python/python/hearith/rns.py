@@ -83,7 +83,7 @@ class Basis:
             except TypeError as error:
                 raise NumberError("not an integer", row) from error
             if value < 0 or value.bit_length() > most:
-                raise RangeError(f"not an integer from 0 on of at most {most} bits", row, kind="too_long")
+                raise RangeError(f"not a non-negative integer of at most {most} bits", row, kind="too_long")
             data += value.to_bytes(width, "little")
         residues = np.frombuffer(self._native.residues(bytes(data)), dtype="<u8")
         return residues.reshape(len(self._moduli), -1).astype(np.uint64)

@@ -77,7 +77,7 @@ fn ballots_of_the_machine_count_beside_those_of_software() {
     refused(
         &place,
         &kept,
-        &format!("{MACHINE} the machine refuses the vote: the voter's vote in this contest is in the log"),
+        &format!("{MACHINE} the machine rejects the vote: the voter's vote in this contest is in the log"),
     );
     assert!(fs::read(place.file("log.bin")).unwrap() == log, "nothing was written");
     let run = place.ok(&vote("000003e7", "--machine=wire=1e-4 --challenge --choose Chair=Bo"));
@@ -114,7 +114,7 @@ fn machines_that_fail_make_no_ballot() {
         |settings: &str| vote("00000000", &format!("--machine={settings} --choose Chair=Ada --receipt receipt.json"));
     for noise in ["stuck", "gone"] {
         let line = with(&format!("noise={noise},flash=log.bin"));
-        refused(&place, &line, &format!("{MACHINE} the machine refuses the vote: the noise source failed"));
+        refused(&place, &line, &format!("{MACHINE} the machine rejects the vote: the noise source failed"));
     }
     for wire in ["cut", "0.3"] {
         refused(&place, &with(&format!("wire={wire}")), &format!("{MACHINE} the machine does not answer"));
@@ -141,7 +141,7 @@ fn tally_boards_that_fail_make_no_share() {
     place.ok(&vote("ann", "--choose Chair=Bo --choose Colours=red"));
     place.ok("election tally club");
     for noise in ["stuck", "gone"] {
-        let why = "the tally board refuses: the noise source failed, or has not started";
+        let why = "the tally board rejects the request: the noise source failed, or has not started";
         refused(&place, &with(&format!("noise={noise}")), &format!("{MACHINE} {why}"));
     }
     for wire in ["cut", "0.3"] {

@@ -73,7 +73,7 @@ def check_modulus(n: int) -> None:
     """
     bits = n.bit_length()
     if bits > _TOY_BITS and math.gcd(n, _small_primes()) != 1:
-        raise ValueError(f"the modulus has a factor of at most {_SMALL}, which everybody finds")
+        raise ValueError(f"the modulus has a factor of at most {_SMALL}, which anybody can find")
     if bits >= SECURE_BITS:
         return
     text = f"a key of {bits} bits protects nothing: {SECURE_BITS} are needed"

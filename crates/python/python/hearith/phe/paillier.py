@@ -416,4 +416,4 @@ class EncryptedNumber:
 
     def _check_key(self, key: Modulus) -> None:
         if key is not self.public_key and key != self.public_key:
-            raise ValueError("numbers under different public keys do not add up")
+            raise ValueError("numbers under different public keys cannot be added")
