@@ -1,5 +1,5 @@
-//! The CPU's share of a batch, done behind the card: while the card computes some rows, threads turn
-//! those before them into results and check them.
+//! The CPU's share of a batch, done behind the card: while the card computes some rows, threads
+//! turn those before them into results and check them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};

@@ -306,8 +306,8 @@ impl Engine {
         self.rows(&[work], exponents.len(), |rows, bytes| read(rows.clone(), Raw::new(bytes)))
     }
 
-    /// Kernels of powers, of one size, over all rows: all kernels for some rows, then all for the next. `read`
-    /// gets the output of each.
+    /// Kernels of powers, of one size, over all rows: all kernels for some rows, then all for the
+    /// next. `read` gets the output of each.
     fn rows(
         &mut self,
         works: &[Work<'_>],

@@ -75,8 +75,8 @@ impl PrivateKey {
     /// of at most `2^-64`, for keys of more than 128 bits. A batch of no rows is right.
     ///
     /// Constant time in the plaintexts and the key. A row of thousands takes a fraction of a
-    /// decryption that the module's text counts; to that comes one decryption a call. For results that come from where they may be wrong; a wrong one can give
-    /// the key away (\[BDL97\]).
+    /// decryption that the module's text counts; to that comes one decryption a call. For results
+    /// that come from where they may be wrong; a wrong one can give the key away (\[BDL97\]).
     ///
     /// ```
     /// # use hearith_paillier::{Engine, ErrorKind, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
@@ -142,7 +142,8 @@ impl PrivateKey {
             let all = rows.len() == ciphertexts.len();
             let some = if all { Cow::Borrowed(ciphertexts) } else { Cow::Owned(ciphertexts.range(rows)) };
             for (products, square) in products.iter_mut().zip(squares) {
-                // The time depends on the factors, which this batch alone has and nobody needs to guess.
+                // The time depends on the factors, which this batch alone has and nobody needs to
+                // guess.
                 let powers = square.product_of_powers(&some, &factors, FACTOR_BITS);
                 products.append(&square.join(&powers).resize(public.ciphertext_limbs()));
             }
