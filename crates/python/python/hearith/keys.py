@@ -235,7 +235,7 @@ def generate_keypair(
         insecure: allows keys that protect nothing.
         engine: `serial`, `avx2` or `ifma`; by default what `HEARITH_ENGINE` says, else the fastest
             that the machine has. `cuda`, `cuda:1` and `cuda:all` are graphics cards, for keys of
-            1024 to 4096 bits of Paillier's scheme; `auto` takes one for 16384 rows and more where
+            1024 to 4096 bits of Paillier's scheme; `auto` takes one for 8192 rows and more where
             `HEARITH_ALLOW_CARD` is 1. Every key that is made or read can name its engine.
 
     >>> import hearith as he
