@@ -108,6 +108,12 @@ EXPRESSIONS = {
             1,
         ),
         ("bfv/src/prime.rs", "BFV_BITS", r"const PRIME_BITS: u32 = (\d+);", 1),
+        (
+            "ntt/src/primes.rs",
+            "EXPONENT (LOG_ORDER level : Z)",
+            r"let step = Constant::of\(\|i\| pow\(root\(i\), 1 << \((LOG_ORDER - \d - level)\), i\)\);",
+            1,
+        ),
     ],
     "bfv_noise": [
         ("bfv/src/noise.rs", "MAX_ERROR", r"const MAX_ERROR: u64 = (\d+);", 1),

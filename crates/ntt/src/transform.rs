@@ -98,6 +98,8 @@ impl<K: Kernel> Engine<K> {
     }
 
     /// Levels of a block below a node, depth first.
+    ///
+    /// Proved: `forward_correct` in formal/coq/ntt_transforms.v.
     fn forward(&self, block: &mut [Lanes], node: usize, levels: u32) {
         if block.len() <= L1_VECTORS || levels < 4 {
             return K::forward(block, node, levels, self.roots);
@@ -109,6 +111,7 @@ impl<K: Kernel> Engine<K> {
         }
     }
 
+    /// Proved: `backward_correct` in formal/coq/ntt_transforms.v.
     fn inverse(&self, block: &mut [Lanes], node: usize, levels: u32) {
         if block.len() <= L1_VECTORS || levels < 4 {
             return K::inverse(block, node, levels, self.roots);
