@@ -72,6 +72,8 @@ MUTANTS = [
     ("arith/src/backend/avx2/blocks.rs", "self.make_room(0, weight * SIZE);", "self.make_room(0, SIZE);"),
     ("arith/src/backend/avx2/blocks.rs", "self.make_room(0, 2 * SIZE);", "self.make_room(0, SIZE);"),
     ("arith/src/backend/avx2/blocks.rs", "make_room(at, SIZE);", "make_room(at, 1);"),
+    ("arith/src/backend/ifma/blocks.rs", "low(inverse, column, inverse)", "low(column, column, inverse)"),
+    ("arith/src/backend/ifma/blocks.rs", "Octet([2 * MASK + 1; 8])", "Octet([2 * MASK; 8])"),
     ("arith/src/barrett.rs", "highest > 2 &&", "highest > 0 &&"),
     ("paillier/src/encoding/slots.rs", "self.value_bits + self.addition_bits + 1", "self.value_bits + self.addition_bits"),
     ("paillier/src/encoding/slots.rs", "key_bits.saturating_sub(1) / self.slot_bits()",
@@ -397,7 +399,9 @@ def pairs(bound, words):
 
 
 def lattice(folder):
-    """Steps and whole transforms of the lattice scheme: a line for eight lanes or 64 coefficients."""
+    """Steps and whole transforms of the lattice scheme: a line for eight lanes or 64
+    coefficients.
+    """
     words, calls, rows = numbers(), [], []
 
     def lanes(name, of_lane, q, constant, operands):
@@ -443,18 +447,21 @@ def transforms(folder):
     primes = [2**48 - (c << 24) + 1 for c in (40, 45, 46, 61, 84, 88, 99, 103)]
     for name, count, bound in (("forward2", 2, 12), ("forward4", 4, 12), ("inverse2", 2, 4), ("inverse4", 4, 4)):
         for kind in range(8):
-            # Zero, the largest number, or any: for the four operands.
-            choose = [(lambda p: 0, lambda p: bound * p - 1, lambda p: next(words) % (bound * p))[kind * 5 // (1 + i) % 3]
-                      for i in range(count)]  # fmt: skip
-            operands = [[of(p) for of in choose] for p in primes]
-            roots = [[(1, p - 1, next(words) % p)[(kind + i) % 3] for i in range(3 if count == 4 else 1)] for p in primes]
+            kinds = [kind * 5 // (1 + i) % 3 for i in range(count)]
+            # Zero, the largest number, or any.
+            operands = [[(0, bound * p - 1, next(words) % (bound * p))[of] for of in kinds] for p in primes]
+            roots = [
+                [(1, p - 1, next(words) % p)[(kind + i) % 3] for i in range(3 if count == 4 else 1)] for p in primes
+            ]
             parts = []
             for p, xs, ws in zip(primes, operands, roots, strict=True):
                 values = [w * 2**52 % p for w in ws]
                 factors = " ".join(f"(Factor {v} {v * pow(p, -1, 2**52) % 2**52})" for v in values)
                 ys = " ".join(map(str, xs))
                 names = ["a", "b", "c", "d"][:count]
-                parts.append(f"(let '({', '.join(names)}) := {name} {factors} (multiples {p}) {ys} in [{'; '.join(names)}])")
+                parts.append(
+                    f"(let '({', '.join(names)}) := {name} {factors} (multiples {p}) {ys} in [{'; '.join(names)}])"
+                )
             calls.append(" ++ ".join(parts))
             rows.append((name, *map(list, zip(*roots, strict=True)), *map(list, zip(*operands, strict=True))))
     results = evaluated("words butterflies", calls, folder)

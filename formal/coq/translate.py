@@ -130,6 +130,20 @@ EXPRESSIONS = {
             1,
         ),
     ],
+    "ifma_starts": [
+        (
+            "arith/src/backend/ifma/blocks.rs",
+            "FIRST (MASK : Z)",
+            r"fn start_high\(.*?start\[0\] = Octet\(\[(.*?); 8\]\);",
+            1,
+        ),
+        (
+            "arith/src/backend/ifma/blocks.rs",
+            "OTHERS (MASK : Z)",
+            r"fn start_high\(.*?let mut start = vec!\[Octet\(\[(.*?); 8\]\); m\.len\(\)\];",
+            1,
+        ),
+    ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }
 # Names of Coq's library.

@@ -18,6 +18,9 @@ RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
 # Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
 # replaced before the translation (patterns), for what concerns no lane.
 FUNCTIONS = {
+    "ifma_digits": [
+        ("arith/src/backend/ifma/blocks.rs", [("first_digit", "first_digit", "(column inverse : Z)", [])]),
+    ],
     "fractions": [
         (
             "rns/src/convert/ifma.rs",
@@ -97,13 +100,19 @@ FUNCTIONS = {
     ],
 }
 # Where the crates have their constants from.
-CONSTANTS = {"rns": "arith/src/backend/ifma.rs", "ntt": "ntt/src/primes.rs", "bfv": "bfv/src/kernel.rs"}
+CONSTANTS = {
+    "arith": "arith/src/backend/ifma.rs",
+    "rns": "arith/src/backend/ifma.rs",
+    "ntt": "ntt/src/primes.rs",
+    "bfv": "bfv/src/kernel.rs",
+}
 # Operations of a lane: Rust's name and Coq's.
 OPERATIONS = {
     "add": "add64",
     "sub": "sub64",
     "min": "Z.min",
     "and": "Z.land",
+    "low": "add_low",
     "add_low": "add_low",
     "add_high": "add_high",
     "shift_right": "shr",

@@ -208,6 +208,7 @@ impl<K: Kernel> Transforms for Engine<K> {
         });
     }
 
+    /// Proved: `convolution_correct` in formal/coq/ntt_products.v.
     fn product(&self, a: &[u64], b: Factor<'_>, room: &mut [Lanes], out: &mut [u64]) {
         let upper = self.upper();
         let row = room.len() >> upper.0;

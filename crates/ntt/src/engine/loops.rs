@@ -283,6 +283,7 @@ fn columns<W: Word, const G: usize>(a: &[Lanes], b: &[Lanes], at: usize, m: &Mod
 /// See [`Kernel::multiply`](super::Kernel::multiply).
 ///
 /// Proved: `leaf_correct` in formal/coq/leaves.v.
+/// Proved: `convolution_correct` in formal/coq/ntt_products.v.
 #[inline(always)]
 pub(super) fn multiply<W: Word>(
     target: Target<'_>,
