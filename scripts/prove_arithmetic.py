@@ -28,6 +28,8 @@ CRATES = ROOT / "crates"
 NAMED = ("arith", "paillier", "threshold", "rns", "ntt", "bfv")
 PRODUCTS = CRATES / "arith/src/backend/serial_steps.txt"
 CONVERSIONS = CRATES / "rns/src/convert/serial_steps.txt"
+LATTICE = CRATES / "bfv/src/kernel/steps.txt"
+TRANSFORMS = CRATES / "ntt/src/engine/steps.txt"
 FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
 
 # What a build may take. The whole one takes a minute or two; a broken proof may search for long.
@@ -70,6 +72,8 @@ MUTANTS = [
     ("arith/src/backend/avx2/blocks.rs", "self.make_room(0, weight * SIZE);", "self.make_room(0, SIZE);"),
     ("arith/src/backend/avx2/blocks.rs", "self.make_room(0, 2 * SIZE);", "self.make_room(0, SIZE);"),
     ("arith/src/backend/avx2/blocks.rs", "make_room(at, SIZE);", "make_room(at, 1);"),
+    ("arith/src/backend/ifma/blocks.rs", "low(inverse, column, inverse)", "low(column, column, inverse)"),
+    ("arith/src/backend/ifma/blocks.rs", "Octet([2 * MASK + 1; 8])", "Octet([2 * MASK; 8])"),
     ("arith/src/barrett.rs", "highest > 2 &&", "highest > 0 &&"),
     ("paillier/src/encoding/slots.rs", "self.value_bits + self.addition_bits + 1", "self.value_bits + self.addition_bits"),
     ("paillier/src/encoding/slots.rs", "key_bits.saturating_sub(1) / self.slot_bits()",
@@ -106,6 +110,17 @@ MUTANTS = [
     ("bfv/src/kernel/loops.rs", "let difference = x.sub(y).add(self.two_q);", "let difference = x.sub(y).add(self.q);"),
     ("bfv/src/kernel/loops.rs", "let high = W::load(sum).add(modulus.q).add_high(a, b);",
      "let high = W::load(sum).add_high(a, b);"),
+    ("bfv/src/kernel/loops.rs", "Modulus::once(modulus.times(W::load(a), c), modulus.q).store(a);",
+     "modulus.times(W::load(a), c).store(a);"),
+    ("bfv/src/kernel/loops.rs", "W::load(a).add(small.min(small.add(q)))", "W::load(a).add(small)"),
+    ("bfv/src/kernel/loops.rs", "Modulus::once(W::load(a).add(q).sub(W::load(b)), q)",
+     "Modulus::once(W::load(a).sub(W::load(b)), q)"),
+    ("bfv/src/kernel/loops.rs", "Modulus::once(W::load(a).add(W::load(b)), q).store(a);",
+     "W::load(a).add(W::load(b)).store(a);"),
+    ("ntt/src/engine/loops.rs", "high[g] = high[g].add_high(x, y);", "high[g] = high[g].add_low(x, y);"),
+    ("ntt/src/engine/loops.rs", "{ m.p.sub(product) }", "{ m.p.add(product) }"),
+    ("ntt/src/engine/loops.rs", "reduce(sum.add(W::load(out)), m.p8)", "sum.add(W::load(out))"),
+    ("ntt/src/primes.rs", "1 << (LOG_ORDER - 2 - level)", "1 << (LOG_ORDER - 1 - level)"),
     ("threshold/src/lagrange.rs", "i128::from(j) - i128::from(i)).product();", "i128::from(i) - i128::from(j)).product();"),
     ("threshold/src/combine.rs", ".map(|one| 2 * one)", ".map(|one| 1 * one)"),
     ("threshold/src/combine.rs", "inverse(key.root(), 2 * factorial(", "inverse(key.root(), 1 * factorial("),
@@ -363,6 +378,96 @@ def conversions(folder):
     return "\n".join(found) + "\n"
 
 
+def evaluated(module, calls, folder):
+    """What Coq computes for calls that give lists of numbers."""
+    text = f"From Arith Require Import {module}.\n" + "".join(f"Eval vm_compute in ({call}).\n" for call in calls)
+    found = re.findall(r"= \[(.*?)\]\s*: list Z", coq(text, folder), re.DOTALL)
+    return [[int(word) for word in result.split(";")] for result in found]
+
+
+def table(rows):
+    """Lines of names and lists of words."""
+    head = ["# Translated from the Rust source and computed by Coq: scripts/prove_arithmetic.py --update"]
+    lines = [f"{name}: {', '.join(' '.join(f'{word:x}' for word in part) for part in parts)}" for name, *parts in rows]
+    return "\n".join(head + lines) + "\n"
+
+
+def pairs(bound, words):
+    """Eight pairs of numbers below a bound: the ends, and others."""
+    ends = [(0, 0), (bound - 1, bound - 1), (0, bound - 1), (bound - 1, 0)]
+    return ends + [(next(words) % bound, next(words) % bound) for _ in range(4)]
+
+
+def lattice(folder):
+    """Steps and whole transforms of the lattice scheme: a line for eight lanes or 64
+    coefficients.
+    """
+    words, calls, rows = numbers(), [], []
+
+    def lanes(name, of_lane, q, constant, operands):
+        """One function in eight lanes: Coq's call of the lane (x, y)."""
+        lists = [coq_list(column) for column in zip(*operands, strict=True)]
+        calls.append(f"let f := fun x y => {of_lane} in flat_map (fun '(x, y) => f x y) (combine {' '.join(lists)})")
+        rows.append((name, [q, *constant], *map(list, zip(*operands, strict=True))))
+
+    for q in (1125899904679937, 1125899901665281):
+        prime, inverse = f"(of_prime {q})", pow(q, -1, 2**52)
+        for w in (1, q - 1, *(next(words) % q for _ in range(2))):
+            constant = f"(constant {q} {w})"
+            pair = f"(let '(s, d) := butterfly {prime} x y {constant} in [s; d])"
+            lanes("forward", pair, q, [w], pairs(4 * q, words))
+            back = f"(let '(s, d) := back {prime} x y {constant} in map (fun v => scale {prime} v {constant}) [s; d])"
+            lanes("inverse", back, q, [w], pairs(2 * q, words))
+            lanes("scale", f"[scale {prime} x {constant}]", q, [w], [(x, 0) for x, _ in pairs(2**52, words)])
+        for start in (0, q - 1):
+            product = f"[multiply_add {prime} 0 {inverse} {start} x y]"
+            lanes("multiply_add", product, q, [start, inverse], pairs(q, words))
+        lanes("add", f"[add_residues {q} x y]", q, [], pairs(q, words))
+        lanes("subtract", f"[subtract_residues {q} x y]", q, [], pairs(q, words))
+        small = [(x, (y - q // 2) % 2**64) for x, y in pairs(q, words)]
+        lanes("add_small", f"[add_small {q} x y]", q, [], small)
+        # A root of order 128, as the table of 64 coefficients has it.
+        root = next(r for r in (pow(x, (q - 1) // 128, q) for x in range(2, q)) if pow(r, 64, q) == q - 1)
+        back = pow(root, -1, q)
+        values = [q - 1 if next(words) % 4 == 0 else next(words) % q for _ in range(64)]
+        steps = f"(fun g node => constant {q} (power_of {q} g 6 node))"
+        whole = f"map (reduced {prime}) (forward (step {q} ({steps} {root})) 6 1 {coq_list(values)})"
+        calls.append(f"{whole} ++ map (power_of {q} {root} 6) (seq 0 64)")
+        rows.append(("transform", [q], values))
+        undone = f"inverse (back_step {q} ({steps} {back})) 6 1 {coq_list(values)}"
+        calls.append(f"map (fun v => scale {prime} v (constant {q} {pow(64, -1, q)})) ({undone})")
+        rows.append(("back", [q], values))
+    results = evaluated("words convolutions", calls, folder)
+    return table([(*row, result) for row, result in zip(rows, results, strict=True)])
+
+
+def transforms(folder):
+    """Butterflies of long multiplication: a line for the eight primes, one a lane."""
+    words, calls, rows = numbers(), [], []
+    primes = [2**48 - (c << 24) + 1 for c in (40, 45, 46, 61, 84, 88, 99, 103)]
+    for name, count, bound in (("forward2", 2, 12), ("forward4", 4, 12), ("inverse2", 2, 4), ("inverse4", 4, 4)):
+        for kind in range(8):
+            kinds = [kind * 5 // (1 + i) % 3 for i in range(count)]
+            # Zero, the largest number, or any.
+            operands = [[(0, bound * p - 1, next(words) % (bound * p))[of] for of in kinds] for p in primes]
+            roots = [
+                [(1, p - 1, next(words) % p)[(kind + i) % 3] for i in range(3 if count == 4 else 1)] for p in primes
+            ]
+            parts = []
+            for p, xs, ws in zip(primes, operands, roots, strict=True):
+                values = [w * 2**52 % p for w in ws]
+                factors = " ".join(f"(Factor {v} {v * pow(p, -1, 2**52) % 2**52})" for v in values)
+                ys = " ".join(map(str, xs))
+                names = ["a", "b", "c", "d"][:count]
+                parts.append(
+                    f"(let '({', '.join(names)}) := {name} {factors} (multiples {p}) {ys} in [{'; '.join(names)}])"
+                )
+            calls.append(" ++ ".join(parts))
+            rows.append((name, *map(list, zip(*roots, strict=True)), *map(list, zip(*operands, strict=True))))
+    results = evaluated("words butterflies", calls, folder)
+    return table([(*row, result) for row, result in zip(rows, results, strict=True)])
+
+
 def coq_list(words):
     """A list of numbers in Coq."""
     return f"[{'; '.join(map(str, words))}]"
@@ -421,7 +526,12 @@ def main(arguments):
         wrong = assumptions(folder)
         if wrong:
             sys.exit(f"prove-arithmetic: these theorems assume something: {', '.join(wrong)}")
-        found = {PRODUCTS: vectors(folder), CONVERSIONS: conversions(folder)}
+        found = {
+            PRODUCTS: vectors(folder),
+            CONVERSIONS: conversions(folder),
+            LATTICE: lattice(folder),
+            TRANSFORMS: transforms(folder),
+        }
         survivors, undecided = mutants(folder) if "--mutants" in arguments else ([], [])
     for path, text in found.items():
         if "--update" in arguments:

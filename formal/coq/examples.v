@@ -1,6 +1,6 @@
 (* Every main theorem's premises hold for some numbers: no theorem is vacuous. *)
 From Arith Require Import serial serial_dual squares bits doubling.
-From Arith Require lazy avx2 ifma.
+From Arith Require avx2 ifma.
 
 Ltac premise := first
   [ reflexivity | lia | unfold limbs, pair_word, word; cbn [fst snd]; repeat constructor; try lia; cbn; lia
@@ -54,12 +54,6 @@ Example add_chunk_example : exists low high, add_chunk 2 m ([2; 1] ++ [2; 1]) [B
   limbs low /\ limbs high /\ length low = 2%nat /\ length high = 2%nat /\ val high <= val m /\
   val low + val high * val m = val [2; 1] + val [2; 1] * val m + val [B - 1; B - 1].
 Proof. apply add_chunk_correct; premise. Qed.
-Example lazy_low_example : 0 <= 0 < 2 * 3. Proof. apply (lazy.lazy_low 768 3 ltac:(lia) ltac:(lia) 0 5 0); lia. Qed.
-Example lazy_chunk_example : 0 <= 1 < 2 * 3. Proof. apply (lazy.lazy_chunk 768 3 ltac:(lia) ltac:(lia) 192 4 0); lia. Qed.
-Example lazy_sum_example : 0 <= 0 < 2 * 3. Proof. apply (lazy.lazy_sum_squared 768 3 ltac:(lia) ltac:(lia) 0 0); lia. Qed.
-Example lazy_high_example : 0 <= 3 < 3 * 3. Proof. apply (lazy.lazy_high 768 3 ltac:(lia) ltac:(lia) 0 8 0 8 0 0); lia. Qed.
-Example lazy_high_chunk_example : 0 <= 3 < 3 * 3.
-Proof. apply (lazy.lazy_high_chunk 768 3 ltac:(lia) ltac:(lia) 0 8 0 2 0 0); lia. Qed.
 Example make_room_example : 0 <= avx2.make_room 245 6 <= 250. Proof. apply (avx2.make_room_correct 245 6); vm_compute; intuition discriminate. Qed.
 Example bits_at_example : bits_at [B - 1; 6] 60 8 = ((B - 1 + B * (6 + B * 0)) / 2 ^ 60) mod 2 ^ 8.
 Proof. apply (bits_at_correct [B - 1; 6] 60 8); premise. Qed.

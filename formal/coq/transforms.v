@@ -1,15 +1,7 @@
 (* crates/bfv/src/kernel/loops.rs: whole transforms of any depth, and the convolution theorem. The butterflies are those that
    lattice.v proves; the order of the loops and the transposition of the last levels are a model: each level before the next. *)
 From Arith Require Import words.
-From Arith Require Export lattice.
-
-(* One level of a block: [f] of each number of the lower half and its partner. *)
-Fixpoint level (f : Z -> Z -> Z * Z) (low high : list Z) : list Z * list Z :=
-  match low, high with
-  | x :: low, y :: high => let '(s, d) := f x y in let '(l, h) := level f low high in (s :: l, d :: h)
-  | _, _ => ([], [])
-  end.
-Definition halve (a : list Z) := (firstn (length a / 2) a, skipn (length a / 2) a).
+From Arith Require Export lattice polynomials.
 
 (* loops.rs: forward. Children of node n are 2 n and 2 n + 1. *)
 Fixpoint forward (step : nat -> Z -> Z -> Z * Z) (levels node : nat) (a : list Z) : list Z :=
@@ -18,23 +10,6 @@ Fixpoint forward (step : nat -> Z -> Z -> Z * Z) (levels node : nat) (a : list Z
   | S levels => let '(low, high) := halve a in let '(l, h) := level (step node) low high in
     forward step levels (2 * node) l ++ forward step levels (2 * node + 1) h
   end.
-
-Lemma halves_of levels a : length a = (2 ^ S levels)%nat -> exists low high, halve a = (low, high) /\ a = low ++ high /\
-  length low = (2 ^ levels)%nat /\ length high = (2 ^ levels)%nat.
-Proof.
-  intros L. assert (H : (length a / 2 = 2 ^ levels)%nat) by (rewrite L, Nat.pow_succ_r', Nat.mul_comm; apply Nat.div_mul; lia).
-  unfold halve. rewrite H. exists (firstn (2 ^ levels) a), (skipn (2 ^ levels) a).
-  rewrite firstn_skipn, firstn_length, skipn_length, L, Nat.pow_succ_r'. repeat split; lia.
-Qed.
-
-(* The value of a polynomial. *)
-Fixpoint eval (f : list Z) (x : Z) : Z := match f with [] => 0 | c :: f => c + x * eval f x end.
-
-Lemma eval_app f g x : eval (f ++ g) x = eval f x + x ^ Z.of_nat (length f) * eval g x.
-Proof.
-  induction f as [|c f IH]; [cbn [app eval length]; rewrite Z.pow_0_r; ring|].
-  cbn [app eval length]. rewrite IH, Nat2Z.inj_succ, Z.pow_succ_r by lia. ring.
-Qed.
 
 Section Prime.
 Variable Q : Z.
@@ -122,10 +97,6 @@ Proof.
       rewrite <- Hc. exists 0. ring.
 Qed.
 
-Lemma Forall2_with {A C} (P P' : A -> C -> Prop) R bs xs : Forall2 P bs xs -> Forall R xs ->
-  (forall b x, P b x -> R x -> P' b x) -> Forall2 P' bs xs.
-Proof. induction 1; intros F H'; inversion F; subst; constructor; auto. Qed.
-
 (* bfv/kernel/loops.rs: forward. What comes out are the polynomial's values at the points of the leaves. *)
 Theorem values_correct levels : forall node c a, (0 < node)%nat -> ((node + 1) * 2 ^ levels <= 2 * count)%nat ->
   ((0 < levels)%nat -> cong Q (root node * root node) c) ->
@@ -148,36 +119,11 @@ Proof.
       rewrite Hb, E, eval_app, L1, Hx. exists 0. ring.
 Qed.
 
-(* Products of polynomials, and modulo x^n + 1. *)
-Fixpoint add_poly (f g : list Z) : list Z :=
-  match f, g with [], _ => g | _, [] => f | c :: f, d :: g => c + d :: add_poly f g end.
-Fixpoint mul_poly (f g : list Z) : list Z :=
-  match f with [] => [] | c :: f => add_poly (map (Z.mul c) g) (0 :: mul_poly f g) end.
-Definition wrapped (n : nat) (f : list Z) := add_poly (firstn n f) (map Z.opp (skipn n f)).
-
-Lemma eval_add f x : forall g, eval (add_poly f g) x = eval f x + eval g x.
-Proof. induction f as [|c f IH]; intros [|d g]; cbn [add_poly eval]; try ring. rewrite IH. ring. Qed.
-Lemma eval_map k f x : eval (map (Z.mul k) f) x = k * eval f x.
-Proof. induction f as [|c f IH]; cbn [map eval]; [ring|]. rewrite IH. ring. Qed.
-Lemma eval_opp f x : eval (map Z.opp f) x = - eval f x.
-Proof. induction f as [|c f IH]; cbn [map eval]; [ring|]. rewrite IH. ring. Qed.
-Lemma eval_mul f g x : eval (mul_poly f g) x = eval f x * eval g x.
-Proof. induction f as [|c f IH]; cbn [mul_poly eval]; [ring|]. rewrite eval_add, eval_map. cbn [eval]. rewrite IH. ring. Qed.
-
 Lemma eval_wrapped n f x : (n <= length f)%nat -> cong Q (x ^ Z.of_nat n) (-1) -> cong Q (eval (wrapped n f) x) (eval f x).
 Proof.
   intros Hn Hx. unfold wrapped. rewrite eval_add, eval_opp. rewrite <- (firstn_skipn n f) at 3. rewrite eval_app.
   rewrite firstn_length_le, Hx by exact Hn. exists 0. ring.
 Qed.
-
-Lemma add_length f : forall g, length (add_poly f g) = Nat.max (length f) (length g).
-Proof. induction f as [|c f IH]; intros [|d g]; cbn [add_poly length]; try reflexivity. rewrite IH. reflexivity. Qed.
-Lemma mul_length f g : f <> [] -> (length g <= length (mul_poly f g))%nat.
-Proof. destruct f as [|c f]; [contradiction|]. intros _. cbn [mul_poly]. rewrite add_length, map_length. lia. Qed.
-
-Lemma both {A C} (P P' : A -> C -> Prop) us xs : Forall2 P us xs -> forall vs, Forall2 P' vs xs ->
-  Forall2 (fun uv x => P (fst uv) x /\ P' (snd uv) x) (combine us vs) xs.
-Proof. induction 1; intros vs F; inversion F; subst; cbn [combine]; constructor; auto. Qed.
 
 (* bfv/kernel/loops.rs: forward. The convolution theorem: at every leaf the product of two transforms is the value of the
    product modulo x^n + 1, n = 2^levels. Node 1 is the top: its root's square is -1. *)

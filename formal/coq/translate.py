@@ -108,6 +108,12 @@ EXPRESSIONS = {
             1,
         ),
         ("bfv/src/prime.rs", "BFV_BITS", r"const PRIME_BITS: u32 = (\d+);", 1),
+        (
+            "ntt/src/primes.rs",
+            "EXPONENT (LOG_ORDER level : Z)",
+            r"let step = Constant::of\(\|i\| pow\(root\(i\), 1 << \((LOG_ORDER - \d - level)\), i\)\);",
+            1,
+        ),
     ],
     "bfv_noise": [
         ("bfv/src/noise.rs", "MAX_ERROR", r"const MAX_ERROR: u64 = (\d+);", 1),
@@ -121,6 +127,20 @@ EXPRESSIONS = {
             "threshold/src/lagrange.rs",
             "UNDER (j i : Z)",
             r"let under: i128 = others\(i\)\.map\(\|j\| i128::from\((\w)\)( - )i128::from\((\w)\)\)\.product\(\);",
+            1,
+        ),
+    ],
+    "ifma_starts": [
+        (
+            "arith/src/backend/ifma/blocks.rs",
+            "FIRST (MASK : Z)",
+            r"fn start_high\(.*?start\[0\] = Octet\(\[(.*?); 8\]\);",
+            1,
+        ),
+        (
+            "arith/src/backend/ifma/blocks.rs",
+            "OTHERS (MASK : Z)",
+            r"fn start_high\(.*?let mut start = vec!\[Octet\(\[(.*?); 8\]\); m\.len\(\)\];",
             1,
         ),
     ],

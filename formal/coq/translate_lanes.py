@@ -10,11 +10,17 @@ import re
 
 # Roots of a block's nodes, by their number.
 NODES = [(r"\bw\[(\d)\]", r"w\1")]
+# The loop that multiplies by a leaf's root, and its two cases.
+WRAPPED = [(r"\A.*(for \(y, from\) in wrapped.*?\n        \})\n.*\Z", r"\1"), (r", &m\)", ", m)")]
+BY_LEAF = r"if leaf\.is_multiple_of\(2\) \{ (.*?) \} else \{ (.*?) \}"
 # Files of the proofs that say what a structure of Rust is.
 RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
 # Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
 # replaced before the translation (patterns), for what concerns no lane.
 FUNCTIONS = {
+    "ifma_digits": [
+        ("arith/src/backend/ifma/blocks.rs", [("first_digit", "first_digit", "(column inverse : Z)", [])]),
+    ],
     "fractions": [
         (
             "rns/src/convert/ifma.rs",
@@ -62,6 +68,16 @@ FUNCTIONS = {
                 ("forward4", "forward4", "(w0 w1 w2 : factor) (m : moduli) (x0 x1 x2 x3 : Z)", NODES),
                 ("inverse2", "inverse2", "(w : factor) (m : moduli) (u0 u1 : Z)", []),
                 ("inverse4", "inverse4", "(w0 w1 w2 : factor) (m : moduli) (u0 u1 u2 u3 : Z)", NODES),
+                (
+                    "column_step",
+                    "columns",
+                    "(low high x y : Z)",
+                    [(r"let inverse = .*\Z", ""), (r"&y\[g\]", "y"), (r"\[g\]", "")],
+                ),
+                ("put_set", "put", "(m : moduli) (sum : Z)", [(r"let sum = if add.*?;", "")]),
+                ("put_add", "put", "(m : moduli) (sum out : Z)", [(r"if add \{(.*?)\} else \{ sum \}", r"\1")]),
+                ("wrapped_even", "multiply", "(w : factor) (m : moduli) (from y : Z)", [*WRAPPED, (BY_LEAF, r"\1")]),
+                ("wrapped_odd", "multiply", "(w : factor) (m : moduli) (from y : Z)", [*WRAPPED, (BY_LEAF, r"\2")]),
             ],
         ),
     ],
@@ -75,18 +91,28 @@ FUNCTIONS = {
                 ("butterfly", "butterfly", "(self_ : modulus) (x y : Z) (w : Z * Z)", []),
                 ("back", "back", "(self_ : modulus) (x y : Z) (w : Z * Z)", []),
                 ("multiply_add", "multiply_add", "(modulus : modulus) (zero inverse sum a b : Z)", []),
+                ("scale", "scale", "(modulus : modulus) (a : Z) (c : Z * Z)", []),
+                ("add_small", "add_small", "(q a small : Z)", []),
+                ("subtract_residues", "subtract", "(q a b : Z)", []),
+                ("add_residues", "add", "(q a b : Z)", []),
             ],
         ),
     ],
 }
 # Where the crates have their constants from.
-CONSTANTS = {"rns": "arith/src/backend/ifma.rs", "ntt": "ntt/src/primes.rs", "bfv": "bfv/src/kernel.rs"}
+CONSTANTS = {
+    "arith": "arith/src/backend/ifma.rs",
+    "rns": "arith/src/backend/ifma.rs",
+    "ntt": "ntt/src/primes.rs",
+    "bfv": "bfv/src/kernel.rs",
+}
 # Operations of a lane: Rust's name and Coq's.
 OPERATIONS = {
     "add": "add64",
     "sub": "sub64",
     "min": "Z.min",
     "and": "Z.land",
+    "low": "add_low",
     "add_low": "add_low",
     "add_high": "add_high",
     "shift_right": "shr",

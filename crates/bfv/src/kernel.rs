@@ -68,3 +68,83 @@ pub(crate) trait Word: Copy {
     /// Word `i` of vector `j` where word `j` of vector `i` was.
     fn transposed(rows: [Self; LANES]) -> [Self; LANES];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_arith::Engine;
+
+    const DEGREE: usize = 64;
+
+    fn words(list: &str) -> Vec<u64> {
+        list.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap()).collect()
+    }
+
+    fn lanes(words: &[u64]) -> Lanes {
+        Lanes(words.try_into().unwrap())
+    }
+
+    /// Coefficients in vectors, and the values that `forward` leaves, which stay transposed.
+    fn vectors(words: &[u64]) -> Vec<Lanes> {
+        words.chunks(LANES).map(lanes).collect()
+    }
+
+    fn values(vectors: &[Lanes]) -> Vec<u64> {
+        (0..DEGREE).map(|i| vectors[i % LANES].0[i / LANES]).collect()
+    }
+
+    /// Every lane of a step, and whole transforms, compared with what Coq computes from the
+    /// translated source.
+    #[test]
+    fn steps_are_those_of_the_proofs() {
+        for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {
+            let (kernel, mut count) = (kernel(engine), 0);
+            for line in include_str!("kernel/steps.txt").lines().filter(|line| !line.starts_with('#')) {
+                let (name, lists) = line.split_once(": ").unwrap();
+                let lists: Vec<Vec<u64>> = lists.split(", ").map(words).collect();
+                let mut prime = Prime::new(lists[0][0], DEGREE);
+                match (name, &lists[..]) {
+                    ("transform", [_, coefficients, expected]) => {
+                        let (expected, roots) = expected.split_at(DEGREE);
+                        let mut a = vectors(coefficients);
+                        kernel.forward(&mut a, &prime);
+                        assert_eq!(values(&a), expected, "{line}");
+                        assert!(prime.roots.iter().map(|root| root.value).eq(roots.iter().copied()), "{line}");
+                    }
+                    ("back", [_, coefficients, expected]) => {
+                        let mut a = vectors(&values(&vectors(coefficients)));
+                        kernel.inverse(&mut a, &prime);
+                        assert_eq!(a, vectors(expected), "{line}");
+                    }
+                    (_, [constants, x, y, expected]) => {
+                        let constant = Constant::new(constants.get(1).copied().unwrap_or(0), prime.q);
+                        (prime.roots[1], prime.inverse_roots[1], prime.per_degree) = (constant, constant, constant);
+                        let (mut a, b) = ([lanes(x), lanes(y)], [lanes(y)]);
+                        match name {
+                            "forward" => kernel.forward(&mut a, &prime),
+                            "inverse" => kernel.inverse(&mut a, &prime),
+                            "scale" => kernel.scale(&mut a[..1], constant, &prime),
+                            "add" => kernel.add(&mut a[..1], &b, &prime),
+                            "subtract" => kernel.subtract(&mut a[..1], &b, &prime),
+                            "add_small" => kernel.add_small(&mut a[..1], &b, &prime),
+                            "multiply_add" => {
+                                assert_eq!(prime.inverse, constants[2], "{line}");
+                                let mut sum = [Lanes([constants[1]; LANES])];
+                                kernel.multiply_add(&mut sum, &a[..1], &b, &prime);
+                                a[0] = sum[0];
+                            }
+                            other => panic!("no step {other}"),
+                        }
+                        let width = expected.len() / LANES;
+                        for (i, &word) in expected.iter().enumerate() {
+                            assert_eq!(a[i % width].0[i / width], word, "{line}");
+                        }
+                    }
+                    _ => panic!("not a step: {line}"),
+                }
+                count += 1;
+            }
+            assert_eq!(count, 38);
+        }
+    }
+}

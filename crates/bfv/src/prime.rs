@@ -55,6 +55,8 @@ pub(crate) struct Prime {
 
 impl Prime {
     /// The tables for polynomials modulo `X^degree + 1`.
+    ///
+    /// Proved: `roots_correct` in formal/coq/convolutions.v.
     pub(crate) fn new(q: u64, degree: usize) -> Self {
         let root = root(q, 2 * degree as u64);
         let bits = degree.trailing_zeros();

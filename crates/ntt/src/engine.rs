@@ -92,3 +92,54 @@ pub(crate) trait Word: Copy {
     /// In each lane that of the sixteen of `self` and `other` whose number `index` has there.
     fn pick(self, other: Self, index: Self) -> Self;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hearith_arith::Engine;
+
+    fn lanes(list: &str) -> Lanes {
+        let words: Vec<u64> = list.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap()).collect();
+        Lanes(words.try_into().unwrap())
+    }
+
+    /// One line of the table on an engine.
+    fn check<K: Kernel>(line: &str) {
+        let (name, lists) = line.split_once(": ").unwrap();
+        let lists: Vec<&str> = lists.split(", ").collect();
+        let (roots, count) = if name.ends_with('4') { (3, 4) } else { (1, 2) };
+        let constant = |at: usize| {
+            let root = lanes(lists[at]);
+            Constant::of(|i| root.0[i])
+        };
+        // The way back reads the roots of a level in the opposite order.
+        let table = match (roots, name.starts_with("inverse")) {
+            (1, _) => vec![constant(0); 2],
+            (_, false) => vec![constant(0), constant(0), constant(1), constant(2)],
+            (_, true) => vec![constant(0), constant(0), constant(2), constant(1)],
+        };
+        let mut block: Vec<Lanes> = lists[roots..roots + count].iter().map(|list| lanes(list)).collect();
+        match name {
+            "forward2" => K::forward(&mut block, 1, 1, &table),
+            "forward4" => K::split(&mut block, 1, &table),
+            "inverse2" => K::inverse(&mut block, 1, 1, &table),
+            "inverse4" => K::join(&mut block, 1, &table),
+            other => panic!("no step {other}"),
+        }
+        let found = (0..LANES).flat_map(|lane| block.iter().map(move |vector| vector.0[lane]));
+        let found: Vec<String> = found.map(|word| format!("{word:x}")).collect();
+        assert_eq!(found.join(" "), lists[roots + count], "{line}");
+    }
+
+    /// Every lane of a step compared with what Coq computes from the translated source.
+    #[test]
+    fn steps_are_those_of_the_proofs() {
+        for engine in Engine::ALL.iter().filter_map(|engine| engine.available().ok()) {
+            let lines = include_str!("engine/steps.txt").lines().filter(|line| !line.starts_with('#'));
+            for line in lines.clone() {
+                dispatch!(engine, K in { serial: serial::Serial, avx2: serial::Serial, ifma: ifma::Ifma } => check::<K>(line));
+            }
+            assert_eq!(lines.count(), 32);
+        }
+    }
+}

@@ -98,6 +98,8 @@ impl<K: Kernel> Engine<K> {
     }
 
     /// Levels of a block below a node, depth first.
+    ///
+    /// Proved: `forward_correct` in formal/coq/ntt_transforms.v.
     fn forward(&self, block: &mut [Lanes], node: usize, levels: u32) {
         if block.len() <= L1_VECTORS || levels < 4 {
             return K::forward(block, node, levels, self.roots);
@@ -109,6 +111,7 @@ impl<K: Kernel> Engine<K> {
         }
     }
 
+    /// Proved: `backward_correct` in formal/coq/ntt_transforms.v.
     fn inverse(&self, block: &mut [Lanes], node: usize, levels: u32) {
         if block.len() <= L1_VECTORS || levels < 4 {
             return K::inverse(block, node, levels, self.roots);
@@ -205,6 +208,7 @@ impl<K: Kernel> Transforms for Engine<K> {
         });
     }
 
+    /// Proved: `convolution_correct` in formal/coq/ntt_products.v.
     fn product(&self, a: &[u64], b: Factor<'_>, room: &mut [Lanes], out: &mut [u64]) {
         let upper = self.upper();
         let row = room.len() >> upper.0;

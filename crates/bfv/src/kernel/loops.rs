@@ -149,6 +149,9 @@ fn forward_tail<W: Word>(block: &mut [Lanes; LANES], tail: &Tail, modulus: &Modu
 }
 
 /// Undoes [`forward`].
+///
+/// Proved: `inverse_correct` in formal/coq/convolutions.v.
+/// Proved: `product_correct` in formal/coq/convolutions.v.
 #[inline(always)]
 pub(super) fn inverse<W: Word>(a: &mut [Lanes], prime: &Prime) {
     let modulus = Modulus::<W>::new(prime.q);
@@ -194,6 +197,7 @@ fn inverse_tail<W: Word>(block: &mut [Lanes; LANES], tail: &Tail, modulus: &Modu
 /// `(a b - m q) / 2^52` is `high` less the upper half of `m q`: between `-q` and `q`.
 ///
 /// Proved: `multiply_add_correct` in formal/coq/lattice.v.
+/// Proved: `product_correct` in formal/coq/convolutions.v.
 #[inline(always)]
 pub(super) fn multiply_add<W: Word>(sum: &mut [Lanes], a: &[Lanes], b: &[Lanes], prime: &Prime) {
     let modulus = Modulus::<W>::new(prime.q);
@@ -206,6 +210,10 @@ pub(super) fn multiply_add<W: Word>(sum: &mut [Lanes], a: &[Lanes], b: &[Lanes],
     }
 }
 
+/// `a c`, below `q`, for numbers of 52 bits.
+///
+/// Proved: `scale_correct` in formal/coq/convolutions.v.
+/// Proved: `product_correct` in formal/coq/convolutions.v.
 #[inline(always)]
 pub(super) fn scale<W: Word>(a: &mut [Lanes], c: Constant, prime: &Prime) {
     let modulus = Modulus::<W>::new(prime.q);
@@ -217,6 +225,8 @@ pub(super) fn scale<W: Word>(a: &mut [Lanes], c: Constant, prime: &Prime) {
 
 /// A negative number is a large word, and small with `q` added; the smaller of both is right for
 /// either sign.
+///
+/// Proved: `add_small_correct` in formal/coq/convolutions.v.
 #[inline(always)]
 pub(super) fn add_small<W: Word>(a: &mut [Lanes], small: &[Lanes], prime: &Prime) {
     let q = W::splat(prime.q);
@@ -246,6 +256,7 @@ pub(super) fn add_limbs<W: Word>(
     }
 }
 
+/// Proved: `subtract_correct` in formal/coq/convolutions.v.
 #[inline(always)]
 pub(super) fn subtract<W: Word>(a: &mut [Lanes], b: &[Lanes], prime: &Prime) {
     let q = W::splat(prime.q);
@@ -254,6 +265,7 @@ pub(super) fn subtract<W: Word>(a: &mut [Lanes], b: &[Lanes], prime: &Prime) {
     }
 }
 
+/// Proved: `add_correct` in formal/coq/convolutions.v.
 #[inline(always)]
 pub(super) fn add<W: Word>(a: &mut [Lanes], b: &[Lanes], prime: &Prime) {
     let q = W::splat(prime.q);

@@ -109,6 +109,8 @@ static ONE: Constant = unit(false);
 static MINUS_ONE: Constant = unit(true);
 
 /// The negative inverse of the root of node `node`: the root across its level.
+///
+/// Proved: `table_correct` in formal/coq/ntt_transforms.v.
 #[inline(always)]
 fn reflected(roots: &[Constant], node: usize) -> &Constant {
     if node == 0 { &MINUS_ONE } else { &roots[3 * (1 << node.ilog2()) - 1 - node] }
@@ -199,6 +201,8 @@ pub(super) fn inverse4<W: Word>(block: &mut [Lanes], node: usize, roots: &[Const
 }
 
 /// See [`Kernel::forward`](super::Kernel::forward).
+///
+/// Proved: `forward_correct` in formal/coq/ntt_transforms.v.
 #[inline(always)]
 pub(super) fn forward<W: Word>(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
     let m = Moduli::<W>::new();
@@ -217,12 +221,16 @@ pub(super) fn forward<W: Word>(block: &mut [Lanes], node: usize, levels: u32, ro
 }
 
 /// See [`Kernel::split`](super::Kernel::split).
+///
+/// Proved: `forward_correct` in formal/coq/ntt_transforms.v.
 #[inline(always)]
 pub(super) fn split<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant]) {
     forward4(block, node, roots, &Moduli::<W>::new());
 }
 
 /// See [`Kernel::inverse`](super::Kernel::inverse).
+///
+/// Proved: `backward_correct` in formal/coq/ntt_transforms.v.
 #[inline(always)]
 pub(super) fn inverse<W: Word>(block: &mut [Lanes], node: usize, levels: u32, roots: &[Constant]) {
     let m = Moduli::<W>::new();
@@ -240,6 +248,8 @@ pub(super) fn inverse<W: Word>(block: &mut [Lanes], node: usize, levels: u32, ro
 }
 
 /// See [`Kernel::join`](super::Kernel::join).
+///
+/// Proved: `backward_correct` in formal/coq/ntt_transforms.v.
 #[inline(always)]
 pub(super) fn join<W: Word>(block: &mut [Lanes], node: usize, roots: &[Constant]) {
     inverse4(block, node, roots, &Moduli::<W>::new());
@@ -250,6 +260,8 @@ const MOST: usize = 15;
 
 /// Coefficients `at..at + G` of a product at a leaf: sums of lower and of upper halves, reduced
 /// below `5 p`.
+///
+/// Proved: `leaf_correct` in formal/coq/leaves.v.
 #[inline(always)]
 fn columns<W: Word, const G: usize>(a: &[Lanes], b: &[Lanes], at: usize, m: &Moduli<W>) -> [W; G] {
     let (mut low, mut high) = ([m.zero; G], [m.zero; G]);
@@ -269,6 +281,9 @@ fn columns<W: Word, const G: usize>(a: &[Lanes], b: &[Lanes], at: usize, m: &Mod
 }
 
 /// See [`Kernel::multiply`](super::Kernel::multiply).
+///
+/// Proved: `leaf_correct` in formal/coq/leaves.v.
+/// Proved: `convolution_correct` in formal/coq/ntt_products.v.
 #[inline(always)]
 pub(super) fn multiply<W: Word>(
     target: Target<'_>,
@@ -338,6 +353,8 @@ pub(super) fn multiply<W: Word>(
 
 /// Puts sums below `5 p` in their place, or adds them to what is there, below `4 p`: below `4 p`
 /// again.
+///
+/// Proved: `leaf_correct` in formal/coq/leaves.v.
 #[inline(always)]
 fn put<W: Word, const G: usize>(out: &mut [Lanes], sums: [W; G], add: bool, m: &Moduli<W>) {
     for (out, sum) in out.iter_mut().zip(sums) {

@@ -235,6 +235,8 @@ impl DigitConstants {
 }
 
 /// The digit of a column that holds [`MASK`] too much.
+///
+/// Proved: `reduction_correct` in formal/coq/lazy.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn first_digit(column: __m512i, inverse: __m512i) -> __m512i {
@@ -440,6 +442,8 @@ fn reduce_block_pair(t: &mut [Octet], u: &mut [Octet], q: &mut [Octet], m: &[Oct
 
 /// Montgomery reduction of the `2 k` columns `t`: leaves the reduced number's columns, not yet
 /// normalised, in the upper half. `q` is room for ten digits.
+///
+/// Proved: `reduction_correct` in formal/coq/lazy.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn reduce(t: &mut [Octet], q: &mut [Octet], m: &[Octet], neg_inverse: Octet) {
     let (k, q) = (m.len(), &mut q[..BLOCK]);
@@ -578,6 +582,8 @@ pub(super) fn start_low(k: usize) -> Vec<Octet> {
 /// What the `2 k` columns of the high part of a dual product start from: besides that [`MASK`],
 /// `R m`, so written that quotient digits can be subtracted from each column: `R (m - 1) + 1`, and
 /// 2^52 - 1 in each of the lower columns. `m` is odd.
+///
+/// Proved: `start_high_correct` in formal/coq/lazy.v.
 pub(super) fn start_high(m: &[Octet]) -> Vec<Octet> {
     let mut start = vec![Octet([2 * MASK; 8]); m.len()];
     start[0] = Octet([2 * MASK + 1; 8]);
