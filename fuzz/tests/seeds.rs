@@ -24,6 +24,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("integers", env!("CARGO_BIN_EXE_integers")),
     ("long_numbers", env!("CARGO_BIN_EXE_long_numbers")),
     ("metadata", env!("CARGO_BIN_EXE_metadata")),
+    ("offline_file", env!("CARGO_BIN_EXE_offline_file")),
     ("parquet_table", env!("CARGO_BIN_EXE_parquet_table")),
     ("phe_json", env!("CARGO_BIN_EXE_phe_json")),
     ("private_key", env!("CARGO_BIN_EXE_private_key")),

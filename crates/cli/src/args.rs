@@ -176,6 +176,12 @@ pub struct Meet {
     /// With --distributed: where each trustee with a lower number listens
     #[arg(long, value_name = "N=HOST:PORT", requires = "distributed")]
     pub peer: Vec<Peer>,
+    /// With --distributed: exchange files in this folder instead; one call for each exchange
+    #[arg(long, value_name = "FOLDER", requires = "distributed", conflicts_with_all = ["listen", "peer"])]
+    pub offline: Option<PathBuf>,
+    /// With --offline: go on without this trustee's file, which ends the run
+    #[arg(long, value_name = "N", requires = "offline")]
+    pub absent: Vec<u32>,
 }
 
 /// `hearith keygen`.

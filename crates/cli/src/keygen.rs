@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::args::{Keygen, Scheme, Sharing};
 #[cfg(feature = "distributed")]
-use crate::distributed::Meeting;
+use crate::distributed::{Generation, Party, is_ending};
 #[cfg(feature = "distributed")]
 use crate::failure::eprint_line;
 use crate::failure::{Failure, name};
@@ -113,14 +113,17 @@ fn shared(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), F
 /// Generates a key with other trustees, and writes this one's share.
 #[cfg(feature = "distributed")]
 fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(), Failure> {
-    let meeting = Meeting::prepare(session, command, sharing)?;
-    let me = meeting.trustee();
+    let party = Party::of_keygen(session, command, sharing)?;
+    let me = party.trustee();
     let file = name(&command.out.join(share_file(me)));
-    let mut files = SharedKey::begin(&command.out, me..=me, command.force)?;
-    let passphrase = passphrase(session, command, &file)?;
+    let replace = command.force || is_ending(&command.at, me, &command.out);
+    let mut files = SharedKey::begin(&command.out, me..=me, replace)?;
+    let mut generation = Generation::prepare(session, party, &command.at, &command.out)?;
+    let passphrase = generation.passphrase(session, || passphrase(session, command, &file))?;
 
     let mut watch = Stopwatch::start();
-    let finished = watch.compute(|| meeting.run())?;
+    let finished = watch.compute(|| generation.run(session, passphrase.as_ref()))?;
+    let Some(finished) = finished else { return Ok(()) };
     let key = finished.verification.key();
     if !session.is_quiet() {
         eprint_line(&format!("{} candidates in {} rounds", finished.candidates, finished.rounds));
@@ -128,6 +131,7 @@ fn together(session: &Session, command: &Keygen, sharing: Sharing) -> Result<(),
     session.warn_insecure_key(&file, key);
     files.write(&finished.verification, &[finished.share], passphrase.as_ref())?;
     files.commit()?;
+    generation.end(session)?;
     session.report(&watch.stop_key(key.id(), key.bits()));
     Ok(())
 }

@@ -10,8 +10,8 @@ use crate::fault::Fault;
 
 /// Whether `auto` may take a card, which takes keys out of this process's memory: 1 if it may.
 pub const ALLOW_VARIABLE: &str = "HEARITH_ALLOW_CARD";
-/// Rows from which a batch goes to a card under [`Choice::Auto`]. One H200 overtook 16 threads of the
-/// CPU beside it between 1 024 and 4 096 rows with standard and DJN keys, and between 4 096 and
+/// Rows from which a batch goes to a card under [`Choice::Auto`]. One H200 overtook 16 threads of
+/// the CPU beside it between 1 024 and 4 096 rows with standard and DJN keys, and between 4 096 and
 /// 16 384 with subgroup keys (`bench/results/gpu.md`).
 pub const AUTO_ROWS: usize = 1 << 13;
 

@@ -9,12 +9,15 @@
 //! that are wiped as the shares' are).
 
 use base64ct::{Base64UrlUnpadded, Encoding};
+use curve25519_dalek::MontgomeryPoint;
 use hearith_paillier::encoding::encode_signed;
 use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant};
 use hearith_proofs::Transcript;
+use hearith_threshold::distributed::offline::{Correspondent, Next, Saved};
 use hearith_threshold::distributed::{Finished, Identity, Parameters, Step, Trustee, session_id};
 use hearith_threshold::{Contexts, KeyShare, deal};
 use rug::{Integer, integer::Order};
+use sha2::{Digest, Sha256};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
@@ -188,6 +191,120 @@ fn generate(engine: Engine, seeds: &[[u8; 32]; 3]) -> Vec<Finished> {
             Err(_) => return finished,
         }
     }
+}
+
+fn hash(label: &str, parts: &[&[u8]]) -> [u8; 32] {
+    let label = format!("hearith-distributed 1 {label}");
+    let parts = std::iter::once(label.as_bytes()).chain(parts.iter().copied());
+    let update = |hash: Sha256, part: &[u8]| hash.chain_update((part.len() as u64).to_be_bytes()).chain_update(part);
+    parts.fold(Sha256::new(), update).finalize().into()
+}
+
+fn bytes(label: &str, number: usize) -> [u8; 32] {
+    Transcript::new(label).with(&[number as u8, 1]).challenge()
+}
+
+/// The parameters of a run by files, and the identities and keys of three trustees.
+fn correspondents(engine: Engine) -> (Parameters, [Identity; 3], [[u8; 32]; 3]) {
+    let parameters = Parameters::new(128, 2, 3, Variant::Standard, KeyPolicy::AllowInsecure, engine).unwrap();
+    let identities = [0, 1, 2].map(|number| Identity::from_seed(&bytes("heap identity", number)));
+    let keys = identities.each_ref().map(Identity::public);
+    (parameters.for_one_batch(), identities, keys)
+}
+
+/// Three trustees who generate a key by files, from seeds; and the name of their run.
+fn carry(engine: Engine, seeds: &[[u8; 32]; 3]) -> (Vec<Finished>, [u8; 32]) {
+    let (parameters, identities, keys) = correspondents(engine);
+    let settings = Correspondent::settings(&parameters, &keys);
+    let trustee = |number: usize| {
+        let saved = Saved::from_text(&Saved::with_seed(settings, &seeds[number]).to_text()).unwrap();
+        let (parameters, identity) = (parameters.clone(), identities[number].clone());
+        Correspondent::new(parameters, number as u32 + 1, identity, &keys, &saved).unwrap()
+    };
+    let mut trustees = [0, 1, 2].map(trustee);
+    loop {
+        let sent = trustees.each_ref().map(Correspondent::files);
+        let mut finished = Vec::new();
+        for (to, trustee) in trustees.iter_mut().enumerate() {
+            let received = sent.iter().map(|files| Some(files[to].clone()).filter(|file| !file.is_empty())).collect();
+            match trustee.take(received).unwrap() {
+                Next::Files => {}
+                Next::Finished(key) => finished.push(*key),
+                Next::Failed { failure, .. } => panic!("{failure}"),
+            }
+        }
+        if !finished.is_empty() {
+            return (finished, trustees[0].session().unwrap());
+        }
+    }
+}
+
+/// What each trustee sends each other about the last secrets that it draws, in the same run.
+fn blindings(engine: Engine, masters: &[[u8; 32]; 3], session: [u8; 32]) -> Vec<Vec<u8>> {
+    const STAGE: (usize, u8) = (6, 13);
+    let (parameters, identities, keys) = correspondents(engine);
+    let trustee = |number: usize| {
+        let (parameters, identity) = (parameters.clone(), identities[number].clone());
+        Trustee::with_seed(parameters, number as u32 + 1, identity, &keys, session, &masters[number]).unwrap()
+    };
+    let mut trustees = [0, 1, 2].map(trustee);
+    let mut sent = trustees.each_mut().map(Trustee::start);
+    loop {
+        let received = [0, 1, 2].map(|to| sent.each_ref().map(|from| Some(from[to].clone())));
+        for (trustee, (received, sent)) in trustees.iter_mut().zip(received.iter().zip(&mut sent)) {
+            let Step::Send(messages) = trustee.step(received) else { panic!("the run ends early") };
+            *sent = messages;
+        }
+        if sent[0][1][STAGE.0] == STAGE.1 {
+            let private = |message: &Vec<u8>| message[85..message.len() - 64].to_vec();
+            return sent.iter().flatten().filter(|message| !message.is_empty()).map(private).collect();
+        }
+    }
+}
+
+/// The secrets of a run by files: seeds and what follows from them, what two trustees share, and
+/// what is sealed.
+fn secrets_of_files(engine: Engine, seeds: &[[u8; 32]; 3], session: [u8; 32]) -> Secrets {
+    let mut secrets = Secrets::default();
+    let mut put = |name: &str, bytes: &[u8]| secrets.number(name, &Integer::from_digits(bytes, Order::Lsf));
+    let agreements = seeds.map(|seed| hash("offline secret", &[&seed]));
+    let masters = seeds.map(|seed| hash("offline master", &[&seed]));
+    let public = agreements.map(MontgomeryPoint::mul_base_clamped);
+    for (number, secret) in agreements.iter().enumerate() {
+        put("a seed", &seeds[number]);
+        put("a master seed", &masters[number]);
+        put("a secret of X25519", secret);
+        put("an identity", &bytes("heap identity", number));
+        for (_, key) in public.iter().enumerate().filter(|(other, _)| *other != number) {
+            put("a shared secret", key.mul_clamped(*secret).as_bytes());
+        }
+    }
+    for private in blindings(engine, &masters, session) {
+        put("what is sealed", &private);
+    }
+    for seed in seeds {
+        secrets.text("text of a seed", &Base64UrlUnpadded::encode_string(seed));
+    }
+    secrets
+}
+
+/// What a run by files has beyond that: see above.
+#[test]
+fn generating_a_key_by_files_leaves_nothing_on_the_heap() {
+    let _alone = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut leaks = Vec::new();
+    for engine in Engine::ALL.iter().copied().filter(|engine| engine.is_available()) {
+        let seeds: [[u8; 32]; 3] = std::array::from_fn(|number| bytes("heap seed of files", number));
+        let ((finished, session), memory) = freed_by(|| carry(engine, &seeds));
+        let mut secrets = secrets_of_files(engine, &seeds, session);
+        for one in &finished {
+            let (text, number) = secret(&one.share);
+            secrets.text("text of a share", &text);
+            secrets.number("a share", &number);
+        }
+        leaks.extend(secrets.within(&memory).into_iter().map(|name| format!("{engine}: {name}")));
+    }
+    assert!(leaks.is_empty(), "{leaks:#?}");
 }
 
 /// Seeds, shares of the key and their multiples. Parts of other candidates are opened, and messages

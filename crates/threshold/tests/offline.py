@@ -1,26 +1,31 @@
-"""The file of an exchange by another implementation, written from
-crates/threshold/src/distributed/README.md with Python's standard library and `cryptography`.
+"""Files of trustees without a network by another implementation, written from
+crates/threshold/src/distributed/README.md with GMP and `cryptography`.
 
     offline.py > offline.txt
 
-seals a message of trustee 1 to trustee 2, whose secrets of X25519 are 32 bytes of 1 and of 2, in
-the exchange 5 of a run that is 32 bytes of 7; and opens it as the receiver does.
+writes two things that the crate's tests compare:
+
+- a file: a message of trustee 1 to trustee 2, whose secrets of X25519 are 32 bytes of 1 and of 2,
+  in the exchange 5 of a run that is 32 bytes of 7;
+- a whole run, whose equations `distributed.py` verifies: the hash of every file, and the key.
+
+Every file is opened again as its receiver does.
 """
 
 import hashlib
 import hmac
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from distributed import Run, Sizes, derive
+
 MESSAGE = b"a message"
-
-
-def derive(label: str, *parts: bytes) -> bytes:
-    """The page's hash: parts after their lengths, the label first."""
-    parts = (b"hearith-distributed 1 " + label.encode(), *parts)
-    return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
+# Of the run: from it come the seeds of the trustees. Bits, trustees needed and in all, candidates.
+SEED = 1
+SIZES = Sizes(128, 2, 3, 60, "standard")
 
 
 def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
@@ -39,16 +44,55 @@ def file_key(own: bytes, other: bytes, salt: bytes, header: bytes, sender: bytes
     return hkdf(shared, salt, b"hearith-distributed 1 offline file" + header + sender + receiver)
 
 
+def header(exchange: int, run: bytes, sender: int, receiver: int) -> bytes:
+    return b"HDKF\x01" + bytes([sender, receiver]) + exchange.to_bytes(4, "big") + run
+
+
+def sealed(head: bytes, secrets: list[bytes], sender: int, receiver: int, message: bytes) -> bytes:
+    """The file of a message; `secrets` are those of X25519 of all trustees."""
+    own, other = secrets[sender - 1], secrets[receiver - 1]
+    keys = public(own), public(other)
+    salt = derive("offline salt", own, head, message)
+    file = head + salt + AESGCM(file_key(own, keys[1], salt, head, *keys)).encrypt(bytes(12), message, head + salt)
+    again = file_key(other, keys[0], file[43:75], file[:43], *keys)
+    assert AESGCM(again).decrypt(bytes(12), file[75:], file[:75]) == message
+    return file
+
+
+def run_by_files() -> None:
+    """A run of all trustees: verifies it, and writes the hash of every file."""
+    everybody = SIZES.everybody
+    seeds = [bytes([SEED ^ trustee]) * 32 for trustee in everybody]
+    signers = [Ed25519PrivateKey.from_private_bytes(bytes([trustee]) * 32) for trustee in everybody]
+    keys = b"".join(signer.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw) for signer in signers)
+    secrets = [derive("offline secret", seed) for seed in seeds]
+    shown = [public(secret) for secret in secrets]
+    session = derive("session", SIZES.to_bytes(), keys, b"".join(shown))
+    run = Run(SIZES, [derive("offline master", seed) for seed in seeds], session)
+    key = run.key()
+
+    def write(exchange: int, sender: int, receiver: int, file: bytes) -> None:
+        print(f"file {exchange} {sender} {receiver} {hashlib.sha256(file).hexdigest()[:16]}")
+
+    settings = derive("offline settings", SIZES.to_bytes(), keys)
+    for sender in everybody:
+        for receiver in everybody:
+            if sender != receiver:
+                file = header(1, settings, sender, receiver) + shown[sender - 1]
+                write(1, sender, receiver, file + signers[sender - 1].sign(derive("offline key", file)))
+    for _, sender, receiver, message in run.messages:
+        exchange = int.from_bytes(message[9:13], "big") + 2
+        signed = message + signers[sender - 1].sign(derive("message", message))
+        head = header(exchange, session, sender, receiver)
+        write(exchange, sender, receiver, sealed(head, secrets, sender, receiver, signed))
+    print(f"n {key['n']:x}")
+    print(f"transcript {run.view.hex()}")
+
+
 def main() -> None:
     secrets = [bytes([number]) * 32 for number in (1, 2)]
-    keys = [public(secret) for secret in secrets]
-    header = b"HDKF\x01" + bytes([1, 2]) + (5).to_bytes(4, "big") + b"\x07" * 32
-    salt = derive("offline salt", secrets[0], header, MESSAGE)
-    key = file_key(secrets[0], keys[1], salt, header, *keys)
-    file = header + salt + AESGCM(key).encrypt(bytes(12), MESSAGE, header + salt)
-    again = file_key(secrets[1], keys[0], file[43:75], file[:43], *keys)
-    assert AESGCM(again).decrypt(bytes(12), file[75:], file[:75]) == MESSAGE
-    print(file.hex())
+    print(sealed(header(5, b"\x07" * 32, 1, 2), secrets, 1, 2, MESSAGE).hex())
+    run_by_files()
 
 
 if __name__ == "__main__":

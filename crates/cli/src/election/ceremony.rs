@@ -170,15 +170,15 @@ mod trustee {
     use hearith_election::{Holder, Statement, canonical};
     use hearith_paillier::Variant;
 
-    use super::super::office::{secret_key, write_new};
+    use super::super::office::secret_key;
     use super::super::setup::base64;
     use super::{check_count, passphrase, trustee_keys};
     use crate::args::{ElectionCeremony, Sharing};
-    use crate::distributed::{Meeting, missing, number};
+    use crate::distributed::{Generation, Party, is_ending, missing, number};
     use crate::engines::print;
     use crate::failure::{Failure, eprint_line, name};
-    use crate::output::Access;
-    use crate::pair::check_absent;
+    use crate::output::{Access, Output};
+    use crate::pair::{check_absent, write};
     use crate::session::Session;
     use crate::shared_key::{SharedKey, share_file};
 
@@ -194,19 +194,22 @@ mod trustee {
         if all[me as usize - 1] != signer.public() {
             return Err(Failure::at(name(own), format!("not the key of trustee {me} in {}", name(path))));
         }
-        let statement = out.join(format!("statement-{me}.json"));
-        check_absent(&statement)?;
+        let (statement, replace) = (out.join(format!("statement-{me}.json")), is_ending(&command.at, me, out));
+        if !replace {
+            check_absent(&statement)?;
+        }
         let shown: Vec<String> = all.iter().map(base64).collect();
         let public = |key: &hearith_election::Bytes| <[u8; 32]>::try_from(&key.0[..]);
         let all = all.iter().map(public).collect::<Result<_, _>>();
         let all = all.map_err(|_| Failure::at(name(path), "a key has not 32 bytes"))?;
         let of_key = (command.bits, Variant::Djn);
-        let meeting = Meeting::new(session, &command.at, sharing, of_key, signer.secret(), all, &shown)?;
+        let party = Party::new(session, &command.at, sharing, of_key, signer.secret(), all, shown)?;
 
         let file = name(&out.join(share_file(me)));
-        let mut files = SharedKey::begin(out, me..=me, false)?;
-        let passphrase = passphrase(session, &file)?;
-        let finished = meeting.run()?;
+        let mut files = SharedKey::begin(out, me..=me, replace)?;
+        let mut generation = Generation::prepare(session, party, &command.at, out)?;
+        let passphrase = generation.passphrase(session, || passphrase(session, &file))?;
+        let Some(finished) = generation.run(session, passphrase.as_ref())? else { return Ok(()) };
         if !session.is_quiet() {
             eprint_line(&format!("{} candidates in {} rounds", finished.candidates, finished.rounds));
         }
@@ -214,7 +217,10 @@ mod trustee {
         let signed = Statement::new(&finished).map_err(Failure::new)?.sign(&signer);
         files.write(&finished.verification, &[finished.share], passphrase.as_ref())?;
         files.commit()?;
-        write_new(&statement, Access::Usual, &canonical::to_text(&signed))?;
+        let mut output = Output::file(&statement, Access::Usual, replace)?;
+        write(&mut output, &canonical::to_text(&signed))?;
+        output.commit()?;
+        generation.end(session)?;
         print(&format!("key {}\n", finished.verification.key().id()))
     }
 }

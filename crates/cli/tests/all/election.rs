@@ -73,6 +73,43 @@ fn generate(place: &Place) -> Vec<String> {
     lines
 }
 
+/// The same by files: a key too short for an election, for speed.
+#[test]
+fn trustees_without_a_network_generate_a_key_by_files() {
+    let place = Place::new();
+    with_keys(&place, "--shares 2/3");
+    place.write("words.txt", "correct horse battery staple\n");
+    fs::set_permissions(place.file("words.txt"), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::create_dir(place.file("stick")).unwrap();
+    let line = |number: u32| {
+        format!(
+            "election ceremony --distributed 2/3 --bits 128 --trustee {number} --trustee-key trustee-{number}.json \
+             --trustee-keys trustees.txt --offline stick --out secret-{number} --passphrase-file words.txt"
+        )
+    };
+    let mut keys: Vec<String> = Vec::new();
+    let mut running = vec![1, 2, 3];
+    while !running.is_empty() {
+        running.retain(|&number| {
+            let said = place.ok(&line(number)).text();
+            let key = said.lines().find(|line| line.starts_with("key "));
+            keys.extend(key.map(str::to_owned));
+            key.is_none()
+        });
+    }
+    assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+    for number in 1..=3 {
+        let folder = format!("secret-{number}");
+        let mut files: Vec<_> =
+            fs::read_dir(place.file(&folder)).unwrap().map(|one| one.unwrap().file_name()).collect();
+        files.sort();
+        let (share, statement) = (format!("share-{number}.json"), format!("statement-{number}.json"));
+        assert_eq!(files, ["public.json", &share, &statement, "verification.json"]);
+        assert!(place.read(&format!("{folder}/{share}")).contains("ciphertext"));
+    }
+    place.fails(&line(1), "secret-1/statement-1.json: there is a key already");
+}
+
 /// The option of a shared key, with the keys that three trustees made to sign with.
 pub fn with_keys(place: &Place, sharing: &str) -> String {
     if sharing.is_empty() {

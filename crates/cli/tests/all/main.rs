@@ -28,6 +28,8 @@ mod keys;
 mod labels;
 mod lattice;
 mod means;
+#[cfg(feature = "service")]
+mod offline;
 mod openings;
 mod outputs;
 mod passphrases;

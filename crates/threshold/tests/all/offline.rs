@@ -8,6 +8,7 @@ use hearith_threshold::distributed::offline::{
 };
 use hearith_threshold::distributed::{Finished, Identity, Parameters, Reason};
 use hearith_threshold::{Contexts, ErrorKind, Origin};
+use sha2::{Digest, Sha256};
 
 /// Trustees, and every file that was taken, by exchange, sender and receiver.
 struct Run {
@@ -229,6 +230,28 @@ fn who_does_not_send_is_named_and_the_others_are_told() {
     let told = vec![Some(last[1].clone()), None, None];
     let Next::Failed { failure, .. } = run.trustees[1].take(told).unwrap() else { panic!("a key") };
     assert_eq!((&failure.trustees[..], &failure.reason), (&[3][..], &Reason::Reported { by: 1 }));
+}
+
+/// Every file of a run, and its key, are those of tests/offline.py, which verifies all equations.
+#[test]
+fn a_run_is_that_of_another_program() {
+    let mut run = Run::small(1);
+    let finished = run.finished();
+    let mut lines = include_str!("../offline.txt").lines().skip(1);
+    for (exchange, files) in (1..).zip(&run.taken) {
+        for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)] {
+            let hash = hex(&Sha256::digest(&files[from - 1][to - 1]));
+            assert_eq!(lines.next(), Some(&format!("file {exchange} {from} {to} {}", &hash[..16])[..]));
+        }
+    }
+    let n = hex(&finished[0].verification.key().modulus_be());
+    assert_eq!(lines.next(), Some(&format!("n {n}")[..]));
+    assert_eq!(lines.next(), Some(&format!("transcript {}", hex(&finished[0].transcript))[..]));
+    assert_eq!(lines.next(), None);
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]

@@ -1,0 +1,77 @@
+//! The folder whose files people carry: this trustee's to the others, and theirs to it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use hearith_threshold::distributed::offline::file_name;
+
+use crate::failure::{Failure, name};
+use crate::output::{Access, Output};
+
+/// A folder of files that are carried.
+pub(super) struct Carried(PathBuf);
+
+impl Carried {
+    /// A folder that is there.
+    pub(super) fn at(folder: &Path) -> Result<Self, Failure> {
+        match fs::metadata(folder) {
+            Ok(metadata) if metadata.is_dir() => Ok(Carried(folder.to_owned())),
+            Ok(_) => Err(Failure::at(name(folder), "not a folder")),
+            Err(error) => Err(Failure::reading(&name(folder), error)),
+        }
+    }
+
+    /// What a file is called in messages.
+    pub(super) fn name_of(&self, file: &str) -> String {
+        name(&self.0.join(file))
+    }
+
+    /// Refuses a folder with files of an earlier run of this trustee.
+    pub(super) fn check_unused(&self, trustee: u32, others: &[u32]) -> Result<(), Failure> {
+        match others.iter().find(|&&other| self.0.join(file_name(1, trustee, other)).exists()) {
+            None => Ok(()),
+            Some(&other) => {
+                let what = "a file of another run of this trustee: each run takes a folder of its own";
+                Err(Failure::at(self.name_of(&file_name(1, trustee, other)), what))
+            }
+        }
+    }
+
+    /// A file of at most so many bytes; none if it is not there. Of a longer one there is one byte
+    /// more.
+    pub(super) fn read(&self, file: &str, longest: usize) -> Result<Option<Vec<u8>>, Failure> {
+        let path = self.0.join(file);
+        let reading = |error| Failure::reading(&name(&path), error);
+        match fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(reading(error)),
+            Ok(metadata) if !metadata.is_file() => return Err(Failure::at(name(&path), "not a file")),
+            Ok(_) => {}
+        }
+        let mut bytes = Vec::new();
+        let file = File::open(&path).map_err(reading)?;
+        file.take(longest as u64 + 1).read_to_end(&mut bytes).map_err(reading)?;
+        Ok(Some(bytes))
+    }
+
+    /// Writes a file of this trustee, unless it is there.
+    ///
+    /// # Errors
+    /// Another content under this name: nobody is told two things in one exchange.
+    pub(super) fn write(&self, file: &str, content: &[u8]) -> Result<(), Failure> {
+        let path = self.0.join(file);
+        match self.read(file, content.len())? {
+            Some(found) if found == content => return Ok(()),
+            Some(_) => {
+                let what = "not what this trustee sends: remove it if nobody has it, else begin a new run";
+                return Err(Failure::at(name(&path), what));
+            }
+            None => {}
+        }
+        // Memory sticks may know no other way to give a file its name than to replace one.
+        let mut output = Output::file(&path, Access::Usual, true)?;
+        output.write_all(content).map_err(|error| Failure::writing(&name(&path), error))?;
+        output.commit()
+    }
+}

@@ -1,0 +1,107 @@
+//! Who generates a key together: which key, the trustees' own keys, and which trustee this one is.
+
+use hearith_columns::VerifyingKey;
+use hearith_paillier::{DEFAULT_BITS, Variant};
+use hearith_threshold::distributed::{Identity, Parameters};
+use zeroize::Zeroizing;
+
+use crate::args::{Keygen, Meet, PeerKey, Sharing};
+use crate::failure::{Failure, eprint_line, name};
+use crate::keys::KeyFile;
+use crate::session::Session;
+
+/// A trustee, and what it knows of the others.
+pub(crate) struct Party {
+    pub(super) parameters: Parameters,
+    pub(super) me: u32,
+    pub(super) identity: Identity,
+    /// The secret half of this trustee's key.
+    pub(super) seed: Zeroizing<[u8; 32]>,
+    /// Of all trustees.
+    pub(super) keys: Vec<[u8; 32]>,
+    /// The same as people compare them.
+    pub(super) shown: Vec<String>,
+}
+
+/// What an option of `--distributed` that is missing is told as.
+pub(crate) fn missing(what: &str) -> Failure {
+    Failure::new(format!("--distributed needs {what}"))
+}
+
+/// The number of this trustee.
+pub(crate) fn number(at: &Meet, Sharing { trustees, .. }: Sharing) -> Result<u32, Failure> {
+    let me = at.trustee.filter(|me| (1..=trustees).contains(me));
+    me.ok_or_else(|| missing(&format!("--trustee N, a number from 1 to {trustees}")))
+}
+
+/// The one entry of a number.
+pub(super) fn only<T>(all: &[T], number: u32, of: impl Fn(&T) -> u32) -> Option<&T> {
+    let mut found = all.iter().filter(|one| of(one) == number);
+    found.next().filter(|_| found.next().is_none())
+}
+
+impl Party {
+    /// Reads the keys of `keygen`'s trustees.
+    pub(crate) fn of_keygen(session: &Session, command: &Keygen, sharing: Sharing) -> Result<Self, Failure> {
+        let trustees = sharing.trustees;
+        let me = number(&command.at, sharing)?;
+        let (bits, variant) = (command.bits.unwrap_or(DEFAULT_BITS), command.variant.unwrap_or(Variant::Standard));
+        let file = command.identity.as_ref().ok_or_else(|| missing("--identity FILE"))?;
+        let signing = KeyFile::open(file)?.signing(session)?;
+        let seed = signing.to_seed();
+
+        let mut keys = Vec::new();
+        for number in 1..=trustees {
+            if number == me {
+                keys.push(signing.public());
+                continue;
+            }
+            let PeerKey { file, .. } = only(&command.peer_key, number, |one| one.number)
+                .ok_or_else(|| missing(&format!("--peer-key {number}=FILE once, trustee {number}'s public key")))?;
+            match KeyFile::open(file)?.signers()?[..] {
+                [key] => keys.push(key),
+                _ => return Err(Failure::at(name(file), "a trustee has one key")),
+            }
+        }
+        let shown = keys.iter().map(|key| key.id().to_string()).collect();
+        let keys = keys.iter().map(VerifyingKey::to_bytes).collect();
+        Self::new(session, &command.at, sharing, (bits, variant), seed, keys, shown)
+    }
+
+    /// `seed` is the secret half of this trustee's key; `keys` are those of all, `shown` as people
+    /// compare them.
+    pub(crate) fn new(
+        session: &Session,
+        at: &Meet,
+        sharing: Sharing,
+        (bits, variant): (u32, Variant),
+        seed: Zeroizing<[u8; 32]>,
+        keys: Vec<[u8; 32]>,
+        shown: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let Sharing { needed, trustees } = sharing;
+        let me = number(at, sharing)?;
+        let parameters = Parameters::new(bits, needed, trustees, variant, session.policy, session.engine);
+        let parameters = parameters.map_err(Failure::new)?;
+        if (1..keys.len()).any(|at| keys[..at].contains(&keys[at])) {
+            return Err(Failure::new("two trustees have the same key"));
+        }
+        Ok(Party { parameters, me, identity: Identity::from_seed(&seed), seed, keys, shown })
+    }
+
+    /// This trustee's number.
+    pub(crate) fn trustee(&self) -> u32 {
+        self.me
+    }
+
+    /// Shows the keys of all, which trustees compare.
+    pub(super) fn show_keys(&self, session: &Session) {
+        if session.is_quiet() {
+            return;
+        }
+        for (number, key) in (1..).zip(&self.shown) {
+            let own = if number == self.me { ", this one" } else { "" };
+            eprint_line(&format!("trustee {number}{own}: key {key}"));
+        }
+    }
+}
