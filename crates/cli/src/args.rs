@@ -176,7 +176,7 @@ pub struct Meet {
     /// With --distributed: where each trustee with a lower number listens
     #[arg(long, value_name = "N=HOST:PORT", requires = "distributed")]
     pub peer: Vec<Peer>,
-    /// With --distributed: exchange files in this folder instead; one call for each exchange
+    /// With --distributed: exchange files in this folder, a call for each exchange
     #[arg(long, value_name = "FOLDER", requires = "distributed", conflicts_with_all = ["listen", "peer"])]
     pub offline: Option<PathBuf>,
     /// With --offline: go on without this trustee's file, which ends the run

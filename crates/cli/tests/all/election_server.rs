@@ -219,7 +219,7 @@ fn what_a_server_cannot_start_with_is_one_line() {
             start("").replace("sqlite:board.db", "postgres://me:secret@127.0.0.1:1/db"),
             "the store postgres://127.0.0.1:1/db",
         ),
-        ("election restore --store sqlite:board.db club".to_owned(), "the store sqlite:board.db has a board"),
+        ("election restore --store sqlite:board.db club".to_owned(), "the store sqlite:board.db is not empty"),
         ("election backup --store sqlite:missing.db kept".to_owned(), "the store sqlite:missing.db"),
     ] {
         let before: Vec<String> = place.files();
