@@ -157,10 +157,10 @@ gpu-kernels-check: ## compile them again and compare with what the repository ha
 	scripts/gpu_kernels.sh --check
 
 bench-gpu: ## measure Paillier on this machine's card beside CGBN, in CGBN (its source) and HEARITH_NVCC (a compiler) (eight minutes)
-	$(CARGO) build --release --package hearith-cuda --example rates
+	$(CARGO) build --release --package hearith-cuda --example card_rates
 	$(CARGO) build --release --package hearith
 	bench/gpu.sh --make-keys $${CARGO_TARGET_DIR:-target}/bench/gpu-keys $${CARGO_TARGET_DIR:-target}/release/hearith
-	bench/gpu.sh --rates $${CARGO_TARGET_DIR:-target}/release/examples/rates --keys $${CARGO_TARGET_DIR:-target}/bench/gpu-keys \
+	bench/gpu.sh --rates $${CARGO_TARGET_DIR:-target}/release/examples/card_rates --keys $${CARGO_TARGET_DIR:-target}/bench/gpu-keys \
 		$${CGBN:+--cgbn "$$CGBN" --nvcc "$$HEARITH_NVCC"}
 
 bench-dghv: ## measure encryption over the integers beside GMP and the papers (ten minutes; leave the machine alone)

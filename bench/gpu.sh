@@ -4,8 +4,8 @@
 #   bench/gpu.sh --rates PROGRAM --keys FOLDER [--cgbn SOURCE --nvcc FOLDER | --cgbn-program PROGRAM]
 #                [--kernels PROGRAM] [--out FILE]
 #   bench/gpu.sh --blank          writes the table without figures: "not measured"
-# PROGRAM of --rates is the example `rates` of crates/cuda, built where there is Rust:
-#   cargo build --release --package hearith-cuda --example rates
+# PROGRAM of --rates is the example `card_rates` of crates/cuda, built where there is Rust:
+#   cargo build --release --package hearith-cuda --example card_rates
 # FOLDER of --keys has the private keys that it names: `bench/gpu.sh --make-keys FOLDER HEARITH` makes them with the command
 # line. PROGRAM of --kernels is bench/gpu/kernels.cu, compiled as it says. SOURCE is a clone of CGBN, FOLDER of --nvcc the
 # compiler's (bin/nvcc), where bench/gpu/cgbn.cu is compiled.

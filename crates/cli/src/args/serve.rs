@@ -11,7 +11,7 @@ pub struct Serve {
     /// Read options from a TOML file: `max-clients = 100` for --max-clients 100
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Address to listen on; not only of this machine with --client-ca
+    /// Listening address; beyond this machine with --client-ca
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
     pub listen: SocketAddr,
     /// Private keys to decrypt with; beyond this machine for whom --rights names

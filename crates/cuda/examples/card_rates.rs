@@ -4,7 +4,7 @@
 //! begin with "batch", for which one asks, compare batches of few rows: what, rows, seconds of the
 //! card with everything, seconds of this CPU.
 //!
-//! Usage: rates KEYS ROWS [batches]. KEYS has private keys as JSON Web Keys, `NAME.json`.
+//! Usage: card_rates KEYS ROWS [batches]. KEYS has private keys as JSON Web Keys, `NAME.json`.
 
 use std::error::Error;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn compare<T>(
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(keys), Some(rows)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: rates KEYS ROWS [batches]".into());
+        return Err("usage: card_rates KEYS ROWS [batches]".into());
     };
     let batches = if arguments.next().is_some() { BATCHES.as_slice() } else { &[] };
     let rows: usize = rows.parse()?;
