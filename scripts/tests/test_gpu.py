@@ -38,13 +38,20 @@ def test_figures_are_those_of_the_programs(tmp_path):
     # Of 1000 rows, in seconds of kernels and in all. Narrow kernels take twice as long.
     rates = program(
         tmp_path / "rates",
-        '[ $HEARITH_CUDA_KERNEL = wide ] && by=1 || by=2\nprintf "decrypt standard-2048\\t1000\\t0.00$by\\t0.01$by\\n"',
+        "[ $HEARITH_CUDA_KERNEL = wide ] && by=1 || by=2\n"
+        'printf "decrypt standard-2048\\t1000\\t0.00$by\\t0.01$by\\n"\n'
+        'printf "decrypt standard-2048 unchecked\\t1000\\t0.00$by\\t0.005\\n"\n'
+        '[ -z "$3" ] || printf "batch decrypt standard-2048\\t64\\t0.004\\t0.002\\n"',
     )
     lines = ["power\\t2048\\t1024\\t4\\t600", "power\\t2048\\t1024\\t8\\t700", "product\\t4096\\t0\\t16\\t12345"]
     cgbn = program(tmp_path / "cgbn", "\n".join(f'printf "{line}\\n"' for line in lines))
-    table = bench("--rates", rates, "--keys", str(tmp_path), "--cgbn-program", cgbn, "--out", str(tmp_path / "gpu.md"))
-    assert "| decrypt, 2048 | 1000000 | 500000 | 90909 | 350 (8 threads) |" in table
-    assert "| decrypt, 3072 | not measured | not measured | not measured | not measured |" in table
+    kernels = program(tmp_path / "kernels", 'printf "power, wide\\t20\\t1\\t252\\t480\\t83.1\\t54321\\tabc\\n"')
+    programs = ["--rates", rates, "--cgbn-program", cgbn, "--kernels", kernels]
+    table = bench(*programs, "--keys", str(tmp_path), "--out", str(tmp_path / "gpu.md"))
+    assert "| decrypt, 2048 | 1000000 | 500000 | 90909 | 200000 | 350 (8 threads) |" in table
+    assert "| decrypt, 3072 | not measured | not measured | not measured | not measured | not measured |" in table
+    assert table.count("| decrypt standard-2048 | 64 | 4.00 | 2.00 | 0.50 |") == 1
+    assert "| power, wide | 20 | 1 | 252 | 54321 |" in table
     assert "12345 (16 threads)" in table
     assert "Not measured" not in table
 
