@@ -236,7 +236,7 @@ def test_damage_is_told(small, frame):
         (with_cells([*column[:CHUNK], cell[:50], *column[CHUNK + 1 :]]), "cut"),
         (with_cells([*column[:CHUNK], None, *column[CHUNK + 1 :]]), "missing"),
         (with_cells([*column[:5], column[0], *column[6:]]), "before"),
-        (encrypted.drop_columns(["hearith.row"]), "says which row is which"),
+        (encrypted.drop_columns(["hearith.row"]), "hearith.row, which numbers the rows, is missing"),
         (encrypted.sort_by([("hearith.row", "descending")]), "other rows"),
         (with_cells([*column[:5], cell, *column[6:]]), "other rows"),
     ):

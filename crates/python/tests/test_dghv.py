@@ -102,9 +102,9 @@ def test_bits_go_down_a_ladder(tmp_path):
     loaded = again.load_bits(tmp_path / "low.dghv")
     assert (again.rungs, loaded.level) == (5, 3)
     np.testing.assert_array_equal(secret.decrypt(again.switch(loaded, 5)), [True, True])
-    with pytest.raises(InvalidKeyError, match="room for 1 to 12"):
+    with pytest.raises(InvalidKeyError, match="parameters allow 1 to 12"):
         dghv.generate_keypair("cnt", "toy", ladder=13, **INSECURE)
-    with pytest.raises(InvalidKeyError, match="MiB a rung"):
+    with pytest.raises(InvalidKeyError, match="MiB per rung"):
         dghv.generate_keypair("cmnt", "large", ladder=1, **INSECURE)
 
 
