@@ -20,6 +20,7 @@ use crate::driver::{Address, Context, Driver, Event, Handle, Pinned, Properties,
 use crate::fault::{Fault, OLDEST_CARD};
 use crate::images;
 use crate::job::Job;
+use crate::limbs;
 use crate::shape::{Arithmetic, Kernel, Operation, Size};
 
 /// Chooses the kernels instead of the card's properties: `wide` or `narrow`.
@@ -305,7 +306,7 @@ impl Card {
         if matches!(ended, Err(Fault::Forked)) {
             return ended;
         }
-        self.pinned.values_mut().for_each(Pinned::wipe);
+        self.pinned.values_mut().for_each(|pinned| limbs::wipe(pinned.bytes_mut()));
         ended?;
         for piece in self.memory.values() {
             self.context.zero(piece.address, piece.bytes)?;

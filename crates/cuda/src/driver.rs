@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use hearith_arith::Process;
 use libloading::Library;
-use zeroize::Zeroize;
 
 use crate::fault::{Fault, OLDEST};
+use crate::limbs;
 
 /// Names the library instead of the system's: for drivers in unusual places, and tests.
 pub const LIBRARY_VARIABLE: &str = "HEARITH_CUDA_DRIVER";
@@ -435,7 +435,7 @@ impl Context {
         if !self.process.is_current() {
             return Err(Fault::Forked);
         }
-        pinned.wipe();
+        limbs::wipe(pinned.bytes_mut());
         self.enter()?;
         // SAFETY: given by `pin`, and gone from here.
         self.driver.check("cuMemFreeHost", unsafe { (self.driver.functions().unpin)(pinned.at.cast()) })
@@ -491,15 +491,6 @@ impl Pinned {
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: so many bytes are there, written at the latest when they were pinned.
         unsafe { std::slice::from_raw_parts(self.at, self.bytes) }
-    }
-
-    /// Overwrites it, by words: bytes would take eight times as long.
-    pub(crate) fn wipe(&mut self) {
-        // SAFETY: bytes may be read as words and words as bytes.
-        let (head, words, tail) = unsafe { self.bytes_mut().align_to_mut::<u128>() };
-        head.zeroize();
-        words.zeroize();
-        tail.zeroize();
     }
 
     /// The same, to be written; no copy from or to it may be under way.

@@ -83,15 +83,13 @@ impl Dual {
 
     /// What a kernel of powers computed, canonical.
     pub(crate) fn pairs(&self, raw: &Raw) -> Pairs {
-        let (width, row_words) = (self.modulus.len(), self.row_bytes() / 8);
-        let len = raw.0.len() / row_words;
+        let (width, row_bytes) = (self.modulus.len(), self.row_bytes());
+        let len = raw.0.len() / row_bytes;
         let mut pairs = Pairs { low: Batch::zeros(len, width), high: Batch::zeros(len, width) };
         let places = pairs.low.as_limbs_mut().par_chunks_exact_mut(width);
         let places = places.zip(pairs.high.as_limbs_mut().par_chunks_exact_mut(width));
-        places.zip(raw.0.par_chunks_exact(row_words)).for_each(|((low, high), row)| {
-            let mut bytes = Zeroizing::new(vec![0; 8 * row_words]);
-            bytes.chunks_exact_mut(8).zip(row).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
-            let (first, second) = bytes.split_at(bytes.len() / 2);
+        places.zip(raw.0.par_chunks_exact(row_bytes)).for_each(|((low, high), row)| {
+            let (first, second) = row.split_at(row_bytes / 2);
             let over = residue(low, self.arithmetic, first, &self.modulus, 0);
             residue(high, self.arithmetic, second, &self.modulus, over);
         });
@@ -200,12 +198,11 @@ pub(crate) struct Power<'a> {
 
 /// Rows as a kernel of powers leaves them, in a card's limbs. The CPU's own form of them is made
 /// apart ([`Dual::pairs`]), so that the card need not wait for it. Wiped when dropped.
-pub(crate) struct Raw(Zeroizing<Vec<u64>>);
+pub(crate) struct Raw(Vec<u8>);
 
-impl Raw {
-    fn new(bytes: &[u8]) -> Self {
-        let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes")));
-        Raw(Zeroizing::new(words.collect()))
+impl Drop for Raw {
+    fn drop(&mut self) {
+        limbs::wipe(&mut self.0);
     }
 }
 
@@ -254,7 +251,7 @@ impl Engine {
         let len = powers.first().map_or(0, |power| power.numbers.len());
         let mut made = Vec::new();
         self.rows(&works, len, |rows, bytes| {
-            made.push(Raw::new(bytes));
+            made.push(Raw(bytes.to_vec()));
             if made.len() == works.len() {
                 read(rows.clone(), std::mem::take(&mut made));
             }
@@ -282,7 +279,7 @@ impl Engine {
         pairs.high.reserve(exponents.len());
         let work = Work { dual, operation: Operation::Multiple, operands, job };
         self.rows(&[work], exponents.len(), |_, bytes| {
-            let some = dual.pairs(&Raw::new(bytes));
+            let some = dual.pairs(&Raw(bytes.to_vec()));
             pairs.low.append(&some.low);
             pairs.high.append(&some.high);
         })?;
@@ -303,7 +300,7 @@ impl Engine {
         let job = Job { key, digits: exponents.limbs() as u32, blocks, block, ..Job::default() };
         let operands = Operands { numbers: None, exponents: Some(exponents), second };
         let work = Work { dual, operation: Operation::Comb, operands, job };
-        self.rows(&[work], exponents.len(), |rows, bytes| read(rows.clone(), Raw::new(bytes)))
+        self.rows(&[work], exponents.len(), |rows, bytes| read(rows.clone(), Raw(bytes.to_vec())))
     }
 
     /// Kernels of powers, of one size, over all rows: all kernels for some rows, then all for the

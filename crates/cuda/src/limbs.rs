@@ -1,12 +1,21 @@
 //! Numbers of 64-bit limbs and numbers of a card's limbs.
 
 use hearith_arith::natural::bits_at;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::Arithmetic;
 
 /// Bytes for a card, wiped when dropped.
 pub(crate) type Bytes = Zeroizing<Vec<u8>>;
+
+/// Overwrites bytes, by words: one by one would take eight times as long.
+pub(crate) fn wipe(bytes: &mut [u8]) {
+    // SAFETY: bytes may be read as words and words as bytes.
+    let (head, words, tail) = unsafe { bytes.align_to_mut::<u128>() };
+    head.zeroize();
+    words.zeroize();
+    tail.zeroize();
+}
 
 /// A place for so many limbs. It never grows, since a vector that grows leaves a copy behind.
 pub(crate) fn room(arithmetic: Arithmetic, limbs: usize) -> Bytes {

@@ -4,8 +4,8 @@
 //! product with random exponents `t_i` of 64 bits is made, drawn when the results are there:
 //! `prod c_i^(t_i)` must be `(prod rho_i^(t_i))^n prod x_i^(t_i)` modulo `n^2`. Only that last
 //! power is as long as one that the device was spared: a row of thousands costs some 10 products
-//! modulo `n^2` (36 where the randomisers are raised too), an encryption 1.25 times as many as the
-//! key has bits.
+//! modulo `n^2`, twice as many where the randomisers are raised too, an encryption 1.25 times as
+//! many as the key has bits.
 //!
 //! # How sure
 //! Let `d_i` be what `c_i` is too much by, a unit modulo `n^2`. If the plaintext of `c_i` is wrong,
@@ -23,7 +23,7 @@ use crate::{Error, ErrorKind};
 
 /// Bits of a random exponent.
 const FACTOR_BITS: u32 = 64;
-/// Rows from which public ones are multiplied up by the digits of their factors.
+/// Rows from which they are multiplied up by the digits of their factors.
 const MANY: usize = 128;
 /// Rows that share their squarings, as many as `Square::multi_pow` lets.
 const TERMS: u32 = 16;
@@ -78,10 +78,8 @@ pub fn check(
             squared.pow(&Batch::repeat(base, 1), Exponents::Shared(&sum, bits))
         }
     };
-    // Residues modulo an owner's prime tell what it is.
-    let product_of = if matches!(randomisers, Randomisers::Residues(_)) { product } else { public_product };
     let expected = match payload {
-        Payload::Numbers(numbers) => product_of(&square, squared, numbers, &factors),
+        Payload::Numbers(numbers) => product(&square, squared, numbers, &factors),
         Payload::Plaintexts(plaintexts) => {
             let sum = square
                 .root()
@@ -91,25 +89,23 @@ pub fn check(
             Batch::from_rows(number.len(), [&number[..]])
         }
     };
-    let right = squared.mul(&random, &squared.reduce(&expected)) == product_of(&square, squared, results, &factors);
+    let right = squared.mul(&random, &squared.reduce(&expected)) == product(&square, squared, results, &factors);
     if right { Ok(()) } else { Err(ErrorKind::FailedCheck.into()) }
 }
 
-/// The product of all rows, which everybody may know, each to the power of its factor.
-fn public_product(square: &Square, squared: &Modulus, rows: &Batch, factors: &Batch) -> Batch {
-    if rows.len() < MANY {
-        return product(square, squared, rows, factors);
-    }
-    square.join(&square.product_of_powers(rows, factors, FACTOR_BITS)).resize(squared.limbs())
-}
-
-/// The product of all rows, each to the power of its factor, for secret rows: copies are wiped.
+/// The product of all rows, each to the power of its factor. Constant time in the rows and the
+/// modulus.
 fn product(square: &Square, squared: &Modulus, rows: &Batch, factors: &Batch) -> Batch {
+    // A square may be a limb shorter than two of its root.
+    let joined = |powers| square.join(&powers).resize(squared.limbs());
+    if rows.len() >= MANY {
+        // The time depends on the factors, which this batch alone has and nobody needs to guess.
+        return joined(square.product_of_powers(rows, factors, FACTOR_BITS));
+    }
     let numbers: Vec<u32> = (0..).take(rows.len()).collect();
     let groups: Vec<&[u32]> = numbers.chunks(TERMS as usize).collect();
-    let parts = square.join(&square.multi_pow(&rows.resize(squared.limbs()), factors, FACTOR_BITS, &groups));
-    // A square may be a limb shorter than two of its root.
-    squared.products(&parts.resize(squared.limbs()), &[&numbers[..parts.len()]])
+    let parts = joined(square.multi_pow(&rows.resize(squared.limbs()), factors, FACTOR_BITS, &groups));
+    squared.products(&parts, &[&numbers[..parts.len()]])
 }
 
 /// The sum of all rows times their factors.

@@ -102,13 +102,14 @@ impl PrivateKey {
         if ciphertexts.is_empty() {
             return Ok(());
         }
-        let rest = if ciphertexts.len() < MANY {
+        let is_right = if ciphertexts.len() < MANY {
             let rest = combination(public, ciphertexts.batch(), plaintexts.batch())?;
-            [rest.clone(), rest]
+            self.encrypts_zero(&rest, &rest)
         } else {
-            self.combinations(ciphertexts.batch(), plaintexts.batch())?
+            let [at_p, at_q] = self.combinations(ciphertexts.batch(), plaintexts.batch())?;
+            self.encrypts_zero(&at_p, &at_q)
         };
-        if self.encrypts_zero(&rest) { Ok(()) } else { Err(ErrorKind::WrongDecryption.into()) }
+        if is_right { Ok(()) } else { Err(ErrorKind::WrongDecryption.into()) }
     }
 
     /// Decrypts as [`PrivateKey::decrypt`] and checks the result as [`PrivateKey::check`] before it
@@ -159,7 +160,7 @@ impl PrivateKey {
 
     /// Whether one number encrypts 0: the number modulo `p^2` and modulo `q^2`, or any that are the
     /// same there. Constant time but for the answer.
-    fn encrypts_zero(&self, [at_p, at_q]: &[Batch; 2]) -> bool {
+    fn encrypts_zero(&self, at_p: &Batch, at_q: &Batch) -> bool {
         let exponents = &self.decryption().exponents;
         let factors = self.factors();
         let (p, q) = factors.powers(at_p, at_q, (&exponents.0, &exponents.1), factors.bits);
