@@ -271,6 +271,20 @@ fn decryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         drop(clone.decrypt_checked(&ciphertexts).unwrap());
         clone.check(&ciphertexts, &found.select(&[1, 0, 2, 3, 4, 5, 6, 7, 8]).unwrap()).unwrap_err();
     });
+    // So many rows that they are multiplied up modulo p^2 and q^2: their residues tell the primes.
+    let first = Integer::from_digits(ciphertexts.batch().row(0), Order::Lsf);
+    for (name, prime) in [("p", &numbers.p), ("q", &numbers.q)] {
+        for radix in [64, 52, 28] {
+            let limbs = prime.significant_bits().div_ceil(radix);
+            for limbs in limbs..limbs + 3 {
+                let residue = Integer::from(&first << (radix * limbs)) % prime;
+                secrets.whole(&format!("R times a ciphertext, modulo {name}"), &residue);
+            }
+        }
+    }
+    let rows: Vec<usize> = (0..135).map(|row| row % 9).collect();
+    let (many, theirs) = (ciphertexts.select(&rows).unwrap(), found.select(&rows).unwrap());
+    scan(&format!("{name} and checking many rows"), &secrets, leaks, || key.check(&many, &theirs).unwrap());
     scan(&format!("{name}, then dropping the key"), &secrets, leaks, || drop((key, found)));
 }
 
