@@ -492,9 +492,20 @@ def wrap(text: str, ending: str) -> str:
     return made
 
 
+def _may_change(text: str, ending: str) -> bool:
+    """Whether a long line may be one that `wrap` changes: code without a comment is not, and most
+    long lines are that.
+    """
+    long = {number: line for number, line in enumerate(text.split("\n"), 1) if len(line) > WIDTH}
+    marker = "#" if ending == PYTHON else "//"
+    if not long or any(marker in line for line in long.values()):
+        return bool(long)
+    return ending == PYTHON and any(first <= number <= last for first, last in docstrings(text) for number in long)
+
+
 def long_lines(text: str, ending: str) -> Iterator[int]:
     """The numbers, from 1, of lines that `wrap` would change."""
-    if all(len(line) <= WIDTH for line in text.split("\n")):
+    if not _may_change(text, ending):
         return
     made = wrap(text, ending)
     if made != text:
