@@ -4,10 +4,9 @@ use crate::Batch;
 use crate::natural::clear_bits_from;
 use getrandom::Error;
 use rayon::prelude::*;
-use zeroize::Zeroizing;
 
-/// Bytes drawn at once, so that the bytes waiting to become numbers stay few.
-const CHUNK: usize = 1 << 14;
+/// Limbs that a thread draws at once.
+const CHUNK: usize = 1 << 11;
 /// Chunks from which several threads draw: the system's generator is slower than memory.
 const MANY: usize = 16;
 
@@ -16,20 +15,17 @@ const MANY: usize = 16;
 /// # Errors
 /// If the operating system's generator fails.
 pub fn fill(limbs: &mut [u64]) -> Result<(), Error> {
-    if limbs.len() < MANY * CHUNK / 8 {
-        return limbs.chunks_mut(CHUNK / 8).try_for_each(fill_chunk);
+    if limbs.len() < MANY * CHUNK {
+        return fill_here(limbs);
     }
-    limbs.par_chunks_mut(CHUNK / 8).try_for_each(fill_chunk)
+    limbs.par_chunks_mut(CHUNK).try_for_each(fill_here)
 }
 
-fn fill_chunk(limbs: &mut [u64]) -> Result<(), Error> {
-    let mut bytes = Zeroizing::new([0; CHUNK]);
-    let drawn = &mut bytes[..8 * limbs.len()];
-    getrandom::fill(drawn)?;
-    for (limb, piece) in limbs.iter_mut().zip(drawn.chunks_exact(8)) {
-        *limb = piece.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
-    }
-    Ok(())
+/// Draws into the limbs themselves, so that no copy has to be wiped.
+fn fill_here(limbs: &mut [u64]) -> Result<(), Error> {
+    // SAFETY: bytes need no alignment, and any eight bytes are a limb.
+    let (_, bytes, _) = unsafe { limbs.align_to_mut::<u8>() };
+    getrandom::fill(bytes)
 }
 
 /// `len` numbers uniform below `2^bits`, in `limbs` limbs each.
@@ -60,7 +56,7 @@ mod tests {
     #[test]
     fn long_batches_are_filled_to_the_end() {
         for chunks in [2, MANY, 3 * MANY] {
-            let batch = bits(chunks * CHUNK / 8 + 3, 1, 64).unwrap();
+            let batch = bits(chunks * CHUNK + 3, 1, 64).unwrap();
             assert!(batch.rows().all(|row| row[0] != 0));
         }
     }
