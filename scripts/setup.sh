@@ -66,7 +66,8 @@ install_python_packages() {
     cat "${wanted[@]}" | cmp -s - "$installed" && .venv/bin/python -c "import phe, gmpy2" 2>/dev/null && return 0
     echo "setup: .venv with $(cat "${wanted[@]}" | grep -c '==') Python packages, each as its hash says"
     "$python" -m venv --clear .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes "${wanted[@]/#/--requirement=}"
+    # Python compiles the modules that are used when they are.
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes "${wanted[@]/#/--requirement=}"
     cat "${wanted[@]}" >"$installed"
 }
 

@@ -15,6 +15,8 @@
 # the fuzz targets link what the tests of Rust have compiled. A part that is run alone selects the packages that it needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/beside.sh
+source scripts/beside.sh
 
 # The smallest model of each hardware system, and the tests that need no other.
 small_models=(
@@ -130,36 +132,8 @@ system() {
     done <<<"${systems[$1]}"
 }
 
-# These take one processor: beside other parts they run at the same time, each from the moment when the part before it
-# begins, and what they say follows in its turn.
+# These take one processor: each runs beside the part after which it is named here, from the moment when that begins.
 declare -A beside=([cocotb]=hardware [web]=python)
-declare -A aside=()
-said=
-
-# start_aside PART: begins a part and goes on.
-start_aside() {
-    if [ -z "$said" ]; then
-        said=$(mktemp -d)
-        trap 'kill "${aside[@]}" 2>/dev/null || true; rm -rf "$said"' EXIT
-    fi
-    (
-        SECONDS=0 status=0
-        "$1" || status=$?
-        echo $SECONDS >"$said/$1.seconds"
-        exit $status
-    ) >"$said/$1" 2>&1 &
-    aside[$1]=$!
-}
-
-# end_aside PART: waits for it, and says what it said.
-end_aside() {
-    local status=0
-    wait "${aside[$1]}" || status=$?
-    cat "$said/$1"
-    [ $status -eq 0 ] || exit $status
-    SECONDS=$(<"$said/$1.seconds")
-}
-
 times=()
 asked_models=${HEARITH_MODELS:-}
 for at in "${!parts[@]}"; do
