@@ -52,7 +52,7 @@ function bytes(text: string) {
   return { name: "file.json", mimeType: "application/json", buffer: Buffer.from(text) };
 }
 
-/** The file of a trustee's key to sign with. */
+/** The file of a trustee's signing key. */
 function signing(trustee: number) {
   const secret = base64.encode(trusteeKey(trustee));
   return bytes(canonical({ election: null, kind: "trustee", secret, voter: null }));
@@ -216,7 +216,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     const page = await visit(await visitor(), "trustee");
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Make a key to sign with, and save it" }).click(),
+      page.getByRole("button", { name: "Make a signing key and save it" }).click(),
     ]);
     const made = JSON.parse(await read(download));
     expect([made.kind, made.election, made.voter]).toEqual(["trustee", null, null]);
@@ -238,19 +238,19 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByLabel("The organiser's key").setInputFiles(bytes(organiserKey));
     await page.getByLabel("Title").fill(TITLE);
     await page.getByLabel("Question", { exact: true }).fill("Which flowers?");
-    await page.getByLabel("Candidates, one a line").fill(NAMES.join("\n"));
+    await page.getByLabel("Candidates, one per line").fill(NAMES.join("\n"));
     await page.getByRole("button", { name: "Publish the election" }).click();
     await page.getByText("Choose the public file of the key ceremony first.").waitFor();
     await page
       .getByLabel("Public file of the key ceremony")
       .setInputFiles(bytes(JSON.stringify(ceremony.members)));
     await page.getByLabel("Question", { exact: true }).fill("Which flowers?");
-    await page.getByLabel("Candidates, one a line").fill(NAMES.join("\n"));
+    await page.getByLabel("Candidates, one per line").fill(NAMES.join("\n"));
     await page.getByLabel("Method").selectOption("at_most");
     await page.getByLabel("How many").fill("2");
     await page.getByRole("button", { name: "Add a contest" }).click();
     await page.getByLabel("Question", { exact: true }).nth(1).fill("A new fence?");
-    await page.getByLabel("Candidates, one a line").nth(1).fill("Yes\nNo");
+    await page.getByLabel("Candidates, one per line").nth(1).fill("Yes\nNo");
     await page.getByLabel("Method").nth(1).selectOption("yes_no");
     await looked(page, "organise-setup");
     // A draft is published to nobody, and is there again when its file is opened.
@@ -463,7 +463,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await page.getByLabel("Your voting code").focus();
     await page.keyboard.type(code.slice(0, -1));
     await page.keyboard.press("Enter");
-    await page.getByText("The code has 28 letters and digits; these are 27.").waitFor();
+    await page.getByText("A code has 28 letters and digits. This one has 27.").waitFor();
     await page.keyboard.type(code.slice(-1) === "a" ? "b" : "a");
     await page.keyboard.press("Enter");
     await page.getByText("There is a mistake in the code, probably in group 7 of four.").waitFor();
@@ -506,7 +506,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     expect(requests.filter((one) => one.includes("bert") || one.includes(code.slice(0, 8)))).toEqual([]);
     // A code of nobody, and a tracker in place of a code.
     const stranger = await visit(await visitor(), `vote/${withChecks("a".repeat(26), "credential")}`);
-    await stranger.getByText("This code is of no voter of this election.").waitFor();
+    await stranger.getByText("This code belongs to no voter in this election.").waitFor();
     await stranger.getByLabel("Your voting code").fill(shownCode(first, "tracker"));
     await stranger.getByRole("button", { name: "Continue" }).click();
     await stranger.getByText("This is a code for something else").waitFor();
@@ -534,7 +534,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await file.setInputFiles(bytes(organiserKey));
     await page.getByText("it is the organiser's key.").waitFor();
     await file.setInputFiles(bytes("{"));
-    await page.getByText("it cannot be read, or is of another kind.").waitFor();
+    await page.getByText("it cannot be read, or has another format.").waitFor();
     const other = { ...JSON.parse(credentials.get("anna") ?? ""), election: "0".repeat(64) };
     await file.setInputFiles(bytes(canonical(other)));
     await page.getByText("This file belongs to another election.").waitFor();
@@ -559,7 +559,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
     await late.context().close();
     await act(page, "Publish the encrypted total");
     await page.getByRole("heading", { name: "Trustees' shares" }).waitFor();
-    await page.getByText("0 of 2 shares that are needed have come.").waitFor();
+    await page.getByText("0 of 2 needed shares have arrived.").waitFor();
     await page.getByText("2 more shares are needed.").waitFor();
     await looked(page, "organise-shares");
 
@@ -578,10 +578,10 @@ describe.runIf(chromiumIsThere)("an election", () => {
       const s = wide(ceremony.secrets[trustee - 1] ?? 0n);
       if (trustee === 1) {
         await holder.getByRole("button", { name: "Decrypt my part" }).click();
-        await holder.getByText("Choose your share and your key to sign with first.").waitFor();
+        await holder.getByText("Choose your share and your signing key first.").waitFor();
         // A share that is another's is found out before anything is sent.
         await holder.getByLabel("Your share of the key").setInputFiles(bytes(JSON.stringify({ i: 2, s })));
-        await holder.getByLabel("Your key to sign with").setInputFiles(signing(2));
+        await holder.getByLabel("Your signing key").setInputFiles(signing(2));
         await holder.getByRole("button", { name: "Decrypt my part" }).click();
         await holder.getByText("not this trustee's").waitFor();
       }
@@ -589,11 +589,11 @@ describe.runIf(chromiumIsThere)("an election", () => {
         .getByLabel("Your share of the key")
         .setInputFiles(bytes(JSON.stringify({ i: trustee, s })));
       if (trustee === 1) {
-        await holder.getByLabel("Your key to sign with").setInputFiles(signing(2));
+        await holder.getByLabel("Your signing key").setInputFiles(signing(2));
         await holder.getByRole("button", { name: "Decrypt my part" }).click();
-        await holder.getByText("the key to sign with is not this trustee's").waitFor();
+        await holder.getByText("the signing key is not this trustee's").waitFor();
       }
-      await holder.getByLabel("Your key to sign with").setInputFiles(signing(trustee));
+      await holder.getByLabel("Your signing key").setInputFiles(signing(trustee));
       await holder.getByRole("button", { name: "Decrypt my part" }).click();
       await holder.getByText("Your part is on the board").waitFor();
       expect(sent.filter((body) => body !== "")).toHaveLength(1);
@@ -601,7 +601,7 @@ describe.runIf(chromiumIsThere)("an election", () => {
       await looked(holder, `trustee-${trustee}`);
       await holder.context().close();
       await page.getByRole("button", { name: "Look for new shares" }).click();
-      const from = trustee === 1 ? "1 of 2 shares that are needed have come. From: 1." : "2 of 2 shares";
+      const from = trustee === 1 ? "1 of 2 needed shares have arrived. From: 1." : "2 of 2 needed shares";
       await page.getByText(from).waitFor();
     }
     // What trustees compare does not change when one of them has shared.
@@ -854,7 +854,7 @@ describe.runIf(chromiumIsThere)("an election with all that can be said besides",
     await setup.getByLabel("The organiser's key").setInputFiles(bytes(canonical(key)));
     await setup.getByLabel("Title").fill("Flower of the year");
     await setup.getByLabel("Question", { exact: true }).fill("Which flowers?");
-    await setup.getByLabel("Candidates, one a line").fill(`${NAMES.slice(0, 3).join("\n")} | for bees`);
+    await setup.getByLabel("Candidates, one per line").fill(`${NAMES.slice(0, 3).join("\n")} | for bees`);
     await setup.getByLabel("Method").selectOption("rank");
     await setup.getByLabel("Points of the ranks").fill("5, 2");
     await setup.getByRole("checkbox", { name: "Voters may vote again" }).uncheck();
@@ -1043,7 +1043,7 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
     await page.getByText("a ballot that has another tracker").waitFor();
     await page.getByLabel("Tracker").fill("123");
     await page.getByRole("button", { name: "Find" }).click();
-    await page.getByText("The code has 28 letters and digits; these are 3.").waitFor();
+    await page.getByText("A code has 28 letters and digits. This one has 3.").waitFor();
     const wrong = shownCode(first, "tracker");
     const other = wrong.startsWith("a") ? "b" : "a";
     await page.getByLabel("Tracker").fill(other + wrong.slice(1));
@@ -1072,7 +1072,7 @@ describe.runIf(chromiumIsThere)("what was tampered with", () => {
         // A code gives another key under another manifest, which is none of the voters'.
         await page.getByLabel("Your voting code").fill(codes.get("anna") ?? "");
         await page.getByRole("button", { name: "Continue" }).click();
-        await page.getByText("This code is of no voter of this election.").waitFor();
+        await page.getByText("This code belongs to no voter in this election.").waitFor();
         // Voters hold the election's id, which is the hash of its key too.
         await page
           .getByLabel("Or your credential as a file")

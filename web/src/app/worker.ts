@@ -158,7 +158,7 @@ export const tasks = {
     ensure(isSecretOf(key, trustees, trustee, secret), "the file is not this trustee's of this election");
     const known = trustees.signing[trustee - 1];
     const own = known !== undefined && equal(publicKey(signing), known);
-    ensure(own, "the key to sign with is not this trustee's of this election");
+    ensure(own, "the signing key is not this trustee's in this election");
     return signed("share", shareBody(state, totals(state), trustee, secret), signing);
   },
 

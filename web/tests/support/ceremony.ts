@@ -30,7 +30,7 @@ export interface Ceremony {
   readonly signing: readonly Uint8Array[];
 }
 
-/** A trustee's key to sign with. */
+/** A trustee's signing key. */
 export function trusteeKey(trustee: number): Uint8Array {
   return sha256(utf8(`trustee ${trustee}`));
 }
