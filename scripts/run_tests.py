@@ -37,11 +37,12 @@ def cargo():
 
 
 def built():
-    """Builds all test programs, and no examples, which clippy checks.
+    """Builds all test programs, and no examples, which clippy checks; cargo reports what took long.
 
     Gives package, kind, name, source and path of each, in cargo's order of packages and targets.
     """
-    command = [cargo(), "test", *selection(), "--tests", "--no-run", "--message-format", "json-render-diagnostics"]
+    command = [cargo(), "test", *selection(), "--tests", "--no-run", "--timings"]
+    command += ["--message-format", "json-render-diagnostics"]
     process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False, text=True)
     if process.returncode:
         sys.exit(process.returncode)

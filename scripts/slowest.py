@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Prints what took longest since the last clean build: the ten slowest hardware models, test
-programs and (with --timings) crates.
+"""Prints what took longest since the last clean build: the ten slowest crates, hardware models and
+test programs.
 
 Usage: slowest.py [--count N] [TARGET]
 
 Models come from the `models.tsv` of build scripts (crates/verilated), test programs from
-`tests.tsv` (scripts/run_tests.py), crates from the newest report of `cargo --timings`, if there is
-one. TARGET is cargo's target directory.
+`tests.tsv`, crates from cargo's reports of times (both of scripts/run_tests.py). TARGET is cargo's
+target directory.
 """
 
 import argparse
@@ -46,12 +46,14 @@ def programs(target):
 
 
 def crates(target):
-    """Seconds and name of every unit in cargo's newest report."""
-    reports = sorted((target / "cargo-timings").glob("cargo-timing-*.html"), key=lambda path: path.stat().st_mtime)
-    if not reports:
-        return []
-    units = json.loads(re.search(r"UNIT_DATA = (\[.*?\]);", reports[-1].read_text(), re.DOTALL).group(1))
-    return [(unit["duration"], f"{unit['name']}{unit['target']}") for unit in units]
+    """Seconds and name of every crate that was compiled, the longest compilation of each."""
+    seconds = {}
+    for report in (target / "cargo-timings").glob("cargo-timing-*.html"):
+        units = json.loads(re.search(r"UNIT_DATA = (\[.*?\]);", report.read_text(), re.DOTALL).group(1))
+        for unit in units:
+            name = f"{unit['name']}{unit['target']}"
+            seconds[name] = max(unit["duration"], seconds.get(name, 0))
+    return [(took, name) for name, took in seconds.items()]
 
 
 def listed(title, entries, count):
