@@ -15,7 +15,6 @@ system lacks are installed by the first step that needs them. Leave the machine 
 import argparse
 import json
 import os
-import platform
 import re
 import resource
 import shutil
@@ -25,24 +24,18 @@ import tempfile
 import time
 from pathlib import Path
 
+from machine import processor
+
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"test: (\S+) +(\d+) min (\d\d) s$")
 
 
 def machine():
     """Processor, cores, operating system and tools, as the table names them."""
-    text = Path("/proc/cpuinfo").read_text()
-    model = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
-    flags = re.search(r"^flags\s*: (.*)$", text, re.MULTILINE)
-    engines = [
-        name
-        for name, flag in (("AVX2", "avx2"), ("AVX-512 IFMA", "avx512ifma"))
-        if flags and flag in flags[1].split()
-    ]
     tools = [("rustc", "--version"), ("g++", "--version"), ("verilator", "--version")]
     versions = [version(*tool) for tool in tools]
     return {
-        "processor": f"{model[1].strip() if model else platform.machine()} ({', '.join(engines) or 'no vector engine'})",
+        "processor": processor(),
         "cores": os.cpu_count(),
         "memory_gib": round(
             os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

@@ -14,9 +14,6 @@ as many parties at growing sizes until one takes longer than `--longest` (bench/
 import argparse
 import asyncio
 import contextlib
-import datetime
-import os
-import platform
 import re
 import socket
 import statistics
@@ -26,6 +23,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+import machine
 
 TNO = "tno.mpc.protocols.distributed_keygen"
 # Seconds until a run counts as stuck.
@@ -191,8 +190,7 @@ def main() -> None:
     program = options.program.resolve()
     needed, trustees = map(int, options.sharing.split("/"))
     lines = ["# Keys without a dealer", "", "Made by `bench/distributed_keygen.py` (`make bench-distributed`).", ""]
-    lines += [f"- Machine: {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}"]
-    lines += [f"- Date: {datetime.date.today()}"]
+    lines += machine.listed(program)
     lines += [f"- Trustees: {trustees}, of whom {needed} decrypt; each a process on this machine"]
     long_runs = options.long_runs or options.runs
     fewer = "" if long_runs == options.runs else f" ({long_runs} of 3072 bits)"

@@ -9,10 +9,8 @@ this program carries the files, which takes no time here.
 """
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -20,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+import machine
 
 
 class Run(NamedTuple):
@@ -99,8 +99,7 @@ def main() -> None:
     options = parser.parse_args()
     needed, trustees = map(int, options.sharing.split("/"))
     lines = ["# Keys by files, without a network", "", "Made by `bench/distributed_offline.py`."]
-    lines += ["", f"- Machine: {os.cpu_count()} hardware threads, {platform.system()} {platform.machine()}"]
-    lines += [f"- Date: {datetime.date.today()}"]
+    lines += ["", *machine.listed(options.program.resolve())]
     lines += [f"- Trustees: {trustees}, of whom {needed} decrypt; called one at a time, with all cores"]
     lines += ["- Method: one run for each size. Each call takes the files of one exchange and computes the"]
     lines += ["  run again from the beginning. Calls of a trustee are added up; the median of trustees", ""]

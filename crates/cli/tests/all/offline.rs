@@ -97,8 +97,8 @@ impl Trustees {
     }
 }
 
-/// Seals a trustee's state again with the fewest rounds that are read: some hundred calls derive the
-/// key of the same passphrase. The program itself writes 600 000.
+/// Seals a trustee's state again with the fewest rounds that are read: some hundred calls derive
+/// the key of the same passphrase. The program itself writes 600 000.
 pub fn lower_rounds(state: &Path, passphrase: &str) {
     let Ok(text) = fs::read_to_string(state) else { return };
     let sealed = EncryptedJwk::parse(&text).unwrap();

@@ -33,8 +33,8 @@ const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_hearith"), option_env!("
 };
 
 /// The program, with nothing of the caller's environment that changes what it does. A shell starts
-/// its background jobs with SIGINT ignored, nohup what it runs with SIGHUP, and the program would go
-/// on ignoring them.
+/// its background jobs with SIGINT ignored, nohup what it runs with SIGHUP, and the program would
+/// go on ignoring them.
 pub fn program() -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal=INT,HUP", PROGRAM]).env_remove("HEARITH_ENGINE").stdin(Stdio::null());
