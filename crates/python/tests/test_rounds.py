@@ -118,6 +118,13 @@ def test_places_are_names(parties):
         assert ours.aggregate([ours.encrypt(LAYERS), b"", ours.encrypt(LAYERS)]).clients == (0, 2)
 
 
+@pytest.mark.parametrize("weights", [[], [4], [1, 50, 1]])
+def test_weights_in_an_order_are_as_many_as_updates(parties, weights):
+    ours, *_ = parties
+    with pytest.raises(ValueError, match=f"{len(weights)} weights for 2 updates"):
+        ours.aggregate([ours.encrypt(LAYERS), ours.encrypt(LAYERS)], weights=weights)
+
+
 def test_a_round_is_decrypted_as_its_total_is(parties):
     ours, private, _ = parties
     round = ours.aggregate([ours.encrypt(LAYERS), ours.encrypt(LAYERS)], weights=[1, 2])

@@ -255,7 +255,8 @@ class Aggregator:
         Args:
             updates: by the names of clients: a mapping, or pairs; without names places count. Bytes
                 are those of `to_bytes`.
-            weights: by the same names, or as many in the same order; 1 each without them.
+            weights: by the same names, or as many in the same order; 1 each without them. Weights of
+                names without an update do not count.
             minimum: how few clients make a sum.
             progress: shows a progress bar.
 
@@ -263,13 +264,18 @@ class Aggregator:
             NumberError, RangeError: `minimum` is no whole number of at least 1; the total weight
                 exceeds what there is headroom for.
             TableError: fewer clients than `minimum` are left.
-            ValueError: there are weights where they are secret.
+            ValueError: there are weights where they are secret, or not as many as updates in an
+                order.
         """
         minimum = whole("minimum", minimum, 1)
         if self._secret and weights is not None:
             raise ValueError("the weights are secret: each client gives its own to encrypt")
         admission: Admission[EncryptedUpdate] = Admission(self._read, EncryptedUpdate.to_bytes)
-        for place, (name, sent) in enumerate(named(updates)):
+        sent_by = list(named(updates))
+        if weights is not None and not isinstance(weights, Mapping) and len(weights) != len(sent_by):
+            # Which client's weight is missing, or too many, nobody can tell.
+            raise ValueError(f"{len(weights)} weights for {len(sent_by)} updates")
+        for place, (name, sent) in enumerate(sent_by):
             admission.add(name, sent, 1 if weights is None else _weight_of(weights, name, place))
         admission.check(minimum)
         every, factors = zip(*admission.admitted.values(), strict=True)
@@ -417,10 +423,8 @@ class Aggregator:
 
 
 def _weight_of(weights: Any, name: Any, place: int) -> Any:
-    """The weight of a client; None if there is none."""
-    if isinstance(weights, Mapping):
-        return weights.get(name)
-    return weights[place] if place < len(weights) else None
+    """The weight of a client; None if a mapping has none."""
+    return weights.get(name) if isinstance(weights, Mapping) else weights[place]
 
 
 def _exact(name: str, number: Number) -> Fraction:
