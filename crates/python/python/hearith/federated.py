@@ -255,8 +255,8 @@ class Aggregator:
         Args:
             updates: by the names of clients: a mapping, or pairs; without names places count. Bytes
                 are those of `to_bytes`.
-            weights: by the same names, or as many in the same order; 1 each without them. Weights of
-                names without an update do not count.
+            weights: by the same names, or as many in the same order; 1 each without them. Weights
+                of names without an update do not count.
             minimum: how few clients make a sum.
             progress: shows a progress bar.
 
