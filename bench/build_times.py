@@ -24,9 +24,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import processor
-
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench/python"))
+from machine import processor, vectors
+
 PART = re.compile(r"test: (\S+) +(\d+) min (\d\d) s$")
 
 
@@ -35,7 +36,7 @@ def machine():
     tools = [("rustc", "--version"), ("g++", "--version"), ("verilator", "--version")]
     versions = [version(*tool) for tool in tools]
     return {
-        "processor": processor(),
+        "processor": f"{processor()} ({vectors()})",
         "cores": os.cpu_count(),
         "memory_gib": round(
             os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

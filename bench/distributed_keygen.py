@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parent / "python"))
 import machine
 
 TNO = "tno.mpc.protocols.distributed_keygen"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+import os
 import platform
+import subprocess
 from pathlib import Path
 
 
@@ -24,3 +27,21 @@ def model() -> str:
     if not {"cpu family", "model"} <= found.keys():
         return processor()
     return f"{processor()} (family {found['cpu family']}, model {found['model']})"
+
+
+def vectors() -> str:
+    """The vector instructions that the processor has of those that Hearith uses."""
+    flags = fields().get("flags", "").split()
+    found = [name for name, flag in (("AVX2", "avx2"), ("AVX-512 IFMA", "avx512ifma")) if flag in flags]
+    return ", ".join(found) or "no vector engine"
+
+
+def listed(program: Path) -> list[str]:
+    """Lines of a Markdown list: the machine, the version of a program, and today's date."""
+    version = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    system = f"{platform.system()} {platform.machine()}"
+    return [
+        f"- Machine: {model()}, {vectors()}, {os.cpu_count()} hardware threads, {system}",
+        f"- Program: {version}",
+        f"- Date: {datetime.date.today()}",
+    ]
