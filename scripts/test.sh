@@ -132,7 +132,7 @@ system() {
     done <<<"${systems[$1]}"
 }
 
-# These take one processor: each runs beside the part after which it is named here, from the moment when that begins.
+# These take one processor: each runs beside the part behind its name, from the moment when that part begins.
 declare -A beside=([cocotb]=hardware [web]=python)
 times=()
 asked_models=${HEARITH_MODELS:-}
