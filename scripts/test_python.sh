@@ -15,5 +15,5 @@ export HEARITH_COMMAND=${CARGO_TARGET_DIR:-$PWD/target}/debug/hearith
 PYTHONPATH=$PWD/crates/python/python .venv/bin/python scripts/run_tutorials.py --python "$(dirname "$HEARITH_COMMAND")"
 
 cd crates/python
-# Modules for packages that are not installed (Flower) have no examples to run.
-PYTHONPATH=$PWD/python ../../.venv/bin/python -m pytest -r s --doctest-modules --doctest-ignore-import-errors python/hearith tests "$@"
+# Modules for packages that are not installed (Flower) have no examples to run. Each file stays in one process, for what its tests share.
+PYTHONPATH=$PWD/python ../../.venv/bin/python -m pytest -r s --numprocesses auto --dist loadfile --doctest-modules --doctest-ignore-import-errors python/hearith tests "$@"

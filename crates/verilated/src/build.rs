@@ -221,7 +221,7 @@ impl Build {
         let requests: Vec<String> = wanted.iter().map(|&(_, design)| model(design).request()).collect();
         let found: Vec<Option<Entry>> = requests.iter().map(|request| cache.find(request)).collect();
         let missing = wanted.iter().zip(&found).filter(|(_, entry)| entry.is_none()).map(|((_, design), _)| design);
-        let levels: BTreeSet<u32> = missing.map(|design| design.level()).collect();
+        let levels: BTreeSet<u32> = missing.flat_map(|design| [design.level(), BEGINNING]).collect();
         levels.iter().for_each(|level| headers::precompile(verilator, &out, *level, coverage()));
 
         let workers = thread::available_parallelism().map_or(1, NonZero::get).min(wanted.len());
@@ -262,6 +262,9 @@ impl Build {
         done.into_inner().expect("the workers are done")
     }
 }
+
+/// The level of optimisation of what runs only when a model begins.
+const BEGINNING: u32 = 0;
 
 /// How long a model took: written to `models.tsv` in `OUT_DIR`, from which `scripts/slowest.py`
 /// makes its list.
@@ -374,22 +377,33 @@ impl Model<'_> {
         assert!(output.status.success(), "Verilator refuses {}:\n{messages}", self.design.name);
     }
 
-    /// Compiles all C++ files as one: the headers, which are what takes time, are read once.
+    /// Compiles the C++ files as two: the headers, which are what takes time, are read twice. What
+    /// runs only when a model begins is half of the code, and is not optimised.
     fn compile(&self, directory: &Path) {
+        let cpp = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "cpp");
+        let (slow, fast): (Vec<PathBuf>, Vec<PathBuf>) =
+            files(directory).iter().filter(cpp).cloned().partition(|path| path.to_string_lossy().ends_with("__Slow.cpp"));
+        let objects = [("fast", fast, self.design.level()), ("slow", slow, BEGINNING)]
+            .map(|(name, sources, level)| self.compile_unit(directory, name, &sources, level));
+        let mut library = headers::compiler(self.verilator, self.design.level(), coverage());
+        library.out_dir(directory).objects(objects.into_iter().flatten());
+        library.compile(&self.design.prefix());
+    }
+
+    /// Compiles some of the files as one at a level of optimisation, and gives the object file.
+    fn compile_unit(&self, directory: &Path, name: &str, sources: &[PathBuf], level: u32) -> Vec<PathBuf> {
         let mut all = String::new();
-        for path in files(directory).iter().filter(|path| path.extension().is_some_and(|extension| extension == "cpp"))
-        {
+        for path in sources {
             writeln!(all, "#include {:?}", path.file_name().expect("a file")).expect("a string takes all");
         }
-        let unit = directory.join("all.cc");
+        let unit = directory.join(format!("{name}.cc"));
         fs::write(&unit, all).expect("OUT_DIR can be written");
-        let level = self.design.level();
         let header = headers::header(self.verilator, &out_directory(), level, coverage());
-        let mut library = headers::compiler(self.verilator, level, coverage());
-        library.out_dir(directory).include(directory).flag("-include").flag(header).file(unit);
-        if let Err(error) = library.try_compile(&self.design.prefix()) {
-            panic!("the C++ compiler refuses {}: {error}", self.design.name);
-        }
+        let mut compiler = headers::compiler(self.verilator, level, coverage());
+        compiler.out_dir(directory).include(directory).flag("-include").flag(header).file(unit);
+        compiler
+            .try_compile_intermediates()
+            .unwrap_or_else(|error| panic!("the C++ compiler refuses {}: {error}", self.design.name))
     }
 
     /// The sources that Verilator read, of which it writes a list for `make`; its own are those of

@@ -10,6 +10,8 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use foldhash::fast::FixedState;
+
 use crate::design::{Binding, Design, Direction, Port};
 
 /// A model of a design: ports to set and get, evaluation.
@@ -23,8 +25,9 @@ pub struct Model {
     instance: NonNull<c_void>,
     /// The storage of each port.
     storage: Vec<NonNull<u8>>,
-    /// The parts that names meant so far: tests ask for the same ones in every cycle.
-    parts: RefCell<HashMap<Box<str>, Part>>,
+    /// The parts that names meant so far: tests ask for the same ones in every cycle, so the hash
+    /// must be fast, and nobody chooses names to make it slow.
+    parts: RefCell<HashMap<Box<str>, Part, FixedState>>,
     /// The time of the next values in the file of waveforms, if there is one.
     waves: Option<u64>,
 }
