@@ -16,6 +16,7 @@ from hearith._encrypted import Encrypted
 from hearith._html import shown
 from hearith._native import Ciphertexts
 from hearith._no_plaintext_operators import NoPlaintextOperators
+from hearith._writers import check_kept
 from hearith.encoding import Encoding
 from hearith.errors import NullError, ShapeError
 
@@ -136,6 +137,10 @@ class Rows(NoPlaintextOperators):
         return (
             f"<EncryptedArray: {self._extent()}, {self.encoding}, key {self.key_id[:8]}..., {self.content.bits} bits>"
         )
+
+    def __str__(self) -> str:
+        check_kept(also=("astype",))
+        return repr(self)
 
     def _repr_html_(self) -> str:
         """What notebooks show: what it is, and never a value."""
