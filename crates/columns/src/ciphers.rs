@@ -6,11 +6,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, UInt64Array};
 use arrow_buffer::{Buffer, NullBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Schema};
 use hearith_paillier::{Ciphertexts, ComputeError, PublicKey};
 
 use crate::error::{CompanionFault, Error, ErrorKind};
-use crate::metadata::{EncryptedColumn, Part};
+use crate::metadata::{Encoding, EncryptedColumn, Part, VALUES, counts_rows};
 
 /// The ciphertexts of a column that are not null, and the rows they stand in.
 pub(crate) struct Present {
@@ -102,17 +102,31 @@ pub(crate) fn companions<'a>(column: &EncryptedColumn, batch: &'a RecordBatch) -
     column.parts.iter().map(companion).collect()
 }
 
-/// Checks that a null ciphertext claims no additions.
-pub(crate) fn check_nulls(column: &EncryptedColumn, batch: &RecordBatch) -> Result<(), Error> {
-    let nulls = batch.column_by_name(&column.name).and_then(|array| array.nulls().cloned());
-    let Some(nulls) = nulls else { return Ok(()) };
-    for added in companions(column, batch)? {
-        let wrong = |&row: &usize| nulls.is_null(row) && added.value(row) != 0;
-        if let Some(row) = (0..nulls.len()).find(wrong) {
-            return Err(ErrorKind::CountedNull.at(row, &column.name));
+/// Checks that a null ciphertext claims no additions, and that a number claims some.
+///
+/// A packed ciphertext holds numbers beside nulls, and a total of weights 0 has no additions: both
+/// may count none.
+pub(crate) fn check_counts(column: &EncryptedColumn, batch: &RecordBatch) -> Result<(), Error> {
+    let Some(array) = batch.column_by_name(&column.name) else { return Ok(()) };
+    let may_count_none = column.encoding == Encoding::Slots || holds_totals(column, batch.schema_ref());
+    for (part, added) in column.parts.iter().zip(companions(column, batch)?) {
+        let counted_null = |row: usize| array.is_null(row) && added.value(row) != 0;
+        let uncounted = |row: usize| !may_count_none && array.is_valid(row) && added.value(row) == 0;
+        if let Some(row) = (0..array.len()).find(|&row| counted_null(row) || uncounted(row)) {
+            let kind = match array.is_null(row) {
+                true => ErrorKind::CountedNull,
+                false => ErrorKind::UncountedNumber { companion: part.additions.clone() },
+            };
+            return Err(kind.at(row, &column.name));
         }
     }
     Ok(())
+}
+
+/// Whether a column is one of totals, by what its table says of them.
+fn holds_totals(column: &EncryptedColumn, schema: &Schema) -> bool {
+    let counts_values = schema.field_with_name(&column.name).is_ok_and(|field| field.metadata().get(VALUES).is_some());
+    counts_values || schema.fields().iter().any(|field| counts_rows(field))
 }
 
 /// A column that must be `UInt64` without nulls; `None` if there is none of this name and type.

@@ -188,7 +188,7 @@ fn decrypt_column(
     decrypt: impl Fn(&EncryptedColumn, &Present) -> Result<Plaintexts, Error>,
 ) -> Result<Vec<Decoded>, Error> {
     let companions = ciphers::companions(column, batch)?;
-    ciphers::check_nulls(column, batch)?;
+    ciphers::check_counts(column, batch)?;
     let present = Present::read(key, column, batch)?;
     present.check_coprime(key, column)?;
     let parts = column.parts.len();

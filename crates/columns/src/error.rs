@@ -247,6 +247,15 @@ pub enum ErrorKind {
     /// A null ciphertext claims additions.
     #[error("null, yet its companion counts additions")]
     CountedNull,
+    /// A number claims no additions: it was copied or filled in without its companion.
+    #[error(
+        "holds a number of which its companion {companion} counts no addition: \
+         copy or fill both columns together, or fill before encryption"
+    )]
+    UncountedNumber {
+        /// Name of the companion column.
+        companion: String,
+    },
     /// More numbers were added than the ciphertext has headroom for.
     #[error("{} additions exceed the {max_additions} that there is headroom for", counted(*.additions))]
     Headroom {

@@ -371,7 +371,7 @@ impl Sums {
                 }
             }
         }
-        ciphers::check_nulls(column, batch)
+        ciphers::check_counts(column, batch)
     }
 
     /// Adds up the ciphertexts: a product for each group among the rows, then one multiplication

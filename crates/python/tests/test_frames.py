@@ -3,6 +3,8 @@
 """
 
 import pickle
+import sys
+import types
 from decimal import Decimal
 
 import numpy as np
@@ -74,6 +76,10 @@ class TestPandas:
             lambda: df["salary"].astype(str),
             lambda: df["salary"].astype("string"),
             lambda: df.astype(str),
+            df.to_latex,
+            df["salary"].to_latex,
+            df.style.to_latex,
+            df.to_clipboard,
         ):
             with pytest.raises(TypeError, match="encrypted numbers"):
                 write()
@@ -82,6 +88,56 @@ class TestPandas:
                 df.to_json(orient=orient, date_format="iso")
         assert len(list(df["salary"])) == len(list(df.itertuples())) == len(df["salary"].astype(object)) == 3
         assert df[["dept", "years"]].to_csv(index=False) == "dept,years\nlab,1\nshop,2\nlab,3\n"
+
+    def test_tables_for_markdown_are_not_written(self, df, monkeypatch):
+        """tabulate calls `str` or `format` of each cell."""
+        tabulate = types.ModuleType("tabulate")
+        tabulate.__version__ = "1.0"
+        exec("def tabulate(frame, **options): return [str(cell) for cell in frame.to_numpy().flat]", vars(tabulate))
+        monkeypatch.setitem(sys.modules, "tabulate", tabulate)
+        for frame in (df, df.astype(object), df["bonus"]):
+            with pytest.raises(TypeError, match="to_markdown writes what cells show"):
+                frame.to_markdown()
+
+    def test_series_of_objects_lose_no_numbers_and_compare_none(self, keys, df, tmp_path):
+        """What `pd.Series` makes of an array; pandas takes a `TypeError` of `==` for False."""
+        c = keys[0].encrypt([1, 2, 3])
+        series, index = pd.Series(c), pd.Index(c)
+        assert series.dtype == object
+        frame = pd.DataFrame({"x": series, "y": [1, 2, 3]})
+        for write in (
+            series.to_csv,
+            frame.to_csv,
+            lambda: frame.to_csv(tmp_path / "x.csv"),
+            lambda: frame.to_xml(parser="etree"),
+            frame.to_latex,
+            series.to_latex,
+            lambda: series.astype(str),
+            lambda: series.astype("string"),
+            lambda: frame.astype(str),
+            lambda: np.savetxt(tmp_path / "x.txt", c, fmt="%s"),
+        ):
+            with pytest.raises(TypeError, match="encrypted numbers"):
+                write()
+        for compare in (
+            lambda: series == 1,
+            lambda: series != 1,
+            lambda: series.eq(2),
+            lambda: series.ne(2),
+            lambda: frame == 1,
+            lambda: frame["x"] == frame["y"],
+            lambda: frame.query("x == 1"),
+            lambda: index == 1,
+            lambda: series == series[::-1].to_numpy(),
+        ):
+            with pytest.raises(ValueError, match="cannot be compared: equal numbers have different ciphertexts"):
+                compare()
+        for operation in (lambda: c[0] == 1, lambda: c[0] in [c[1]], lambda: series < 1, series.unique):
+            with pytest.raises(TypeError):
+                operation()
+        assert str(c[0]) == repr(c[0]) == f"{c[0]}"
+        assert "EncryptedArray" in repr(series) + frame.to_string() + frame.to_html()
+        assert numbers(keys[1], pd.Series(c, dtype="hearith")) == [1, 2, 3], "as the module's page says"
 
     def test_rows_are_taken_and_put_together(self, keys, df):
         private = keys[1]
@@ -155,6 +211,27 @@ class TestPandas:
         by = df.groupby("dept")["bonus"].sum()
         assert (by.index.tolist(), numbers(private, by)) == (["lab", "shop"], exact("4.50", "2.25"))
 
+    def test_sums_of_too_few_numbers_are_missing(self, keys, df):
+        """`min_count`, as of plain columns."""
+        private, x = keys[1], df["salary"]
+        whole = FRAME["salary"]
+        for least in (0, 1, 2, 3):
+            for column, plain in ((x, whole), (x[1:2], whole[1:2]), (x[:0], whole[:0])):
+                found, wanted = column.sum(min_count=least), plain.sum(min_count=least)
+                assert (found is pd.NA) if wanted is pd.NA else private.decrypt(found) == wanted
+            for options in ({}, {"skipna": False}, {"dropna": False}):
+                labels = [1, 2, 1] if options else [1, 2, None]
+                by = {name: value for name, value in options.items() if name == "dropna"}
+                rest = {name: value for name, value in options.items() if name != "dropna"}
+                found = x.groupby(labels, **by).sum(min_count=least, **rest)
+                wanted = whole.groupby(labels, **by).sum(min_count=least, **rest)
+                assert found.index.tolist() == wanted.index.tolist()
+                assert numbers(private, found) == [None if one is pd.NA else one for one in wanted]
+        columns = df[["salary", "bonus"]]
+        assert columns.sum(min_count=3).isna().tolist() == [True, False]
+        assert columns.sum(skipna=False).isna().tolist() == [True, False]
+        assert numbers(private, df[:0].groupby("dept")["salary"].sum()) == []
+
     def test_bounds_grow_with_groups(self, keys):
         """A column of totals holds the largest, wherever it stands."""
         public, private = keys
@@ -198,6 +275,17 @@ class TestPandas:
             lambda: x.sort_values(),
             lambda: df.groupby("salary").size(),
             lambda: df.drop_duplicates(),
+            lambda: df.drop_duplicates("salary"),
+            lambda: df.duplicated("salary"),
+            lambda: x.duplicated(),
+            lambda: x.drop_duplicates(),
+            lambda: x.factorize(),
+            lambda: pd.factorize(x),
+            lambda: pd.unique(x),
+            lambda: pd.Index(x).duplicated(),
+            lambda: pd.Index(x).unique(),
+            lambda: x.is_unique,
+            lambda: pd.Categorical(x),
             lambda: x.array.view("int64"),
             lambda: pd.Series([1, 2], dtype="hearith"),
             lambda: pd.Series([None], dtype="hearith"),
@@ -242,6 +330,22 @@ class TestPandas:
         assert first.to_bytes() != second.to_bytes(), "each is encrypted"
         filled = df.assign(salary=x.fillna(0)).he.sum("dept").he.decrypt(private)
         assert filled["salary"].tolist() == [3093, 0]
+        # Numbers that are filled in count.
+        for frame, wanted in (
+            (df.assign(salary=x.fillna(0)), 0),
+            (df.assign(salary=x.ffill()), 3100),
+            (df.ffill(), 3100),
+            (df.bfill(), -7),
+            (df.assign(salary=x.bfill(limit=1)), -7),
+        ):
+            means = frame.he.mean("dept", min_rows=1).he.decrypt_means(private)
+            assert means["salary"].tolist() == [1546.5, wanted]
+            assert means["salary.count"].tolist() == [2, 1]
+        assert df["bonus"].ffill().dtype == df["bonus"].dtype
+        totals = df.he.sum("dept", min_rows=2)
+        assert totals["salary"].ffill().dtype == totals["salary"].dtype
+        with pytest.raises(TypeError, match="totals cannot be filled"):
+            df.he.sum("dept").ffill()
 
         with pytest.raises(NumberError):
             x.fillna("unknown")
@@ -271,6 +375,29 @@ class TestPandas:
             df["salary"].he.array()
         with pytest.raises(AttributeError, match="not encrypted"):
             df["years"].he.array()
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda frame: pl.from_pandas(frame).with_columns(pl.col("salary").forward_fill()),
+        lambda frame: pl.from_pandas(frame).with_columns(salary=pl.col("bonus")),
+        lambda frame: frame.assign(salary=frame["bonus"]),
+        lambda frame: frame.assign(salary=frame.groupby("years")["bonus"].first().array),
+        lambda frame: frame.assign(salary=frame["salary"].array.take([0, 0, 0])),
+    ],
+)
+def test_numbers_copied_without_their_counts_are_refused(keys, df, copied):
+    """A mean of theirs would be wrong, and `min_rows` would withhold them."""
+    frame = copied(df)
+    text = r"row 1, column salary: holds a number of which its companion salary\.additions counts no addition: copy"
+    for compute in (
+        lambda: frame.he.sum("dept"),
+        lambda: frame.he.mean("dept", min_rows=1),
+        lambda: frame.he.decrypt(keys[1]),
+    ):
+        with pytest.raises(TableError, match=text):
+            compute()
 
 
 FRAMES = {

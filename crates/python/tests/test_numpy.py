@@ -17,7 +17,8 @@ from hearith import _rows
 from hearith.errors import NullError, NumberError, RangeError, ScaleError, ShapeError
 
 shapes = arrays.array_shapes(max_dims=3, max_side=3)
-numbers = arrays.arrays(np.int64, shapes, elements=st.integers(-1000, 1000))
+small = st.integers(-1000, 1000)
+numbers = arrays.arrays(np.int64, shapes, elements=small)
 
 
 def same(private, encrypted, plain):
@@ -97,6 +98,51 @@ class TestShapes:
         for function in (np.hstack, np.vstack):
             same(keys[1], function([c, c]), function([a, a]))
         same(keys[1], np.append(c, c[0]), np.append(a, a[0]))
+
+    @given(st.data())
+    def test_plain_and_encrypted_parts_are_put_together(self, keys, data):
+        """Some parts encrypted and some not, as arrays, as lists of numbers or of arrays."""
+        shape = data.draw(arrays.array_shapes(min_dims=2, max_dims=2, max_side=3))
+        count = data.draw(st.integers(2, 3))
+        plain = [data.draw(arrays.arrays(np.int64, shape, elements=small)) for _ in range(count)]
+        hidden = data.draw(st.lists(st.booleans(), min_size=count, max_size=count).filter(any))
+        look = st.sampled_from([lambda a: a, lambda a: a.tolist(), list])
+        mixed = [
+            keys[0].encrypt(a) if is_hidden else data.draw(look)(a) for a, is_hidden in zip(plain, hidden, strict=True)
+        ]
+        for axis in (0, 1, -1, None):
+            same(keys[1], np.concatenate(mixed, axis=axis), np.concatenate(plain, axis=axis))
+        for axis in (0, 1, 2):
+            same(keys[1], np.stack(mixed, axis=axis), np.stack(plain, axis=axis))
+        for function in (np.vstack, np.hstack, np.dstack, np.column_stack):
+            same(keys[1], function(mixed), function(plain))
+        if any(hidden[:2]):
+            same(keys[1], np.append(*mixed[:2]), np.append(*plain[:2]))
+            same(keys[1], np.where(plain[0] > 0, *mixed[:2]), np.where(plain[0] > 0, *plain[:2]))
+        same(keys[1], np.select([plain[0] > 0] * count, mixed), np.select([plain[0] > 0] * count, plain))
+        same(keys[1], np.choose(np.abs(plain[0]) % count, mixed), np.choose(np.abs(plain[0]) % count, plain))
+
+    @given(st.data())
+    def test_blocks_are_put_together_as_in_numpy(self, keys, data):
+        """Of any heights and widths, whole rows of them plain."""
+        heights, widths = (data.draw(st.lists(st.integers(1, 2), min_size=1, max_size=3)) for _ in range(2))
+        plain = [[data.draw(arrays.arrays(np.int64, (h, w), elements=small)) for w in widths] for h in heights]
+        hidden = data.draw(arrays.arrays(bool, (len(heights), len(widths))).filter(np.any))
+
+        def block(a, is_hidden):
+            if is_hidden:
+                return keys[0].encrypt(a)
+            return int(a[0, 0]) if a.size == 1 and data.draw(st.booleans()) else a
+
+        mixed = [
+            [block(a, is_hidden) for a, is_hidden in zip(row, some, strict=True)]
+            for row, some in zip(plain, hidden, strict=True)
+        ]
+        same(keys[1], np.block(mixed), np.block(plain))
+        same(keys[1], np.block([mixed]), np.block([plain]))
+        for row, some, whole in zip(mixed, hidden, plain, strict=True):
+            if some.any():
+                same(keys[1], np.block(row), np.block(whole))
 
 
 class TestReductions:
@@ -178,6 +224,7 @@ class TestReductions:
         same(keys[1], keys[0].encrypt(a) @ b[:, 0], a @ b[:, 0])
         same(keys[1], a[0] @ keys[0].encrypt(b), a[0] @ b)
         same(keys[1], np.dot(keys[0].encrypt(a), b), a @ b)
+        same(keys[1], keys[0].encrypt(a)[0, 0].dot(b), a[0, 0] * b)
 
     def test_products_that_do_not_fit(self, keys):
         c = keys[0].encrypt(np.ones((2, 3), dtype=int))

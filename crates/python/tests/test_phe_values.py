@@ -38,8 +38,9 @@ def test_scalars_of_numpy_from_both_sides(keys, kind):
         (scalar * x, 3 * number),
         (x + scalar, 3 + number),
         (scalar + x, 3 + number),
-        (x - number, 3 - number),
-        (scalar - x if kind is not np.bool_ else number - x, number - 3),
+        (x - scalar, 3 - number),
+        (x - np.array(scalar), 3 - number),
+        (scalar - x, number - 3),
         (x / scalar, 3 / number),
     ):
         assert private.decrypt(found) == pytest.approx(wanted, rel=1e-15)
@@ -50,6 +51,17 @@ def test_scalars_of_numpy_from_both_sides(keys, kind):
         (c / scalar, 3 / number),
     ):
         assert float(keys[1].decrypt(found)) == pytest.approx(wanted, rel=1e-15)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NUMPY if issubclass(kind, np.integer)])
+def test_the_ends_of_integer_types(kind):
+    """-1 is no number of an unsigned type, nor 128 one of eight bits."""
+    public, private = ours.generate_paillier_keypair(n_length=512)
+    x = public.encrypt(3)
+    for end in (np.iinfo(kind).min, np.iinfo(kind).max):
+        found = [x + kind(end), kind(end) + x, x - kind(end), kind(end) - x, x * kind(end), kind(end) * x]
+        wanted = [3 + end, end + 3, 3 - end, end - 3, 3 * end, end * 3]
+        assert [private.decrypt(one) for one in found] == wanted
 
 
 def test_long_doubles_that_no_float_is():
@@ -65,7 +77,7 @@ class TestPickles:
         public, private = phe.generate_paillier_keypair(n_length=512)
         keyring = phe.PaillierPrivateKeyring([private])
         sent = {"one": public.encrypt(3), "more": np.array([public.encrypt(1.5), public.encrypt(-2)]), "key": private}
-        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
             found = ours.loads(pickle.dumps([sent, keyring, public.encrypt(2) + 1], protocol))
             numbers, key = found[0], found[0]["key"]
             assert type(key) is ours.PaillierPrivateKey
@@ -77,6 +89,29 @@ class TestPickles:
     def test_of_this_package(self):
         public, private = ours.generate_paillier_keypair(n_length=512)
         assert private.decrypt(ours.load(io.BytesIO(pickle.dumps([public.encrypt(4)])))[0]) == 4
+
+    @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+    def test_of_what_numbers_come_with(self, protocol):
+        public, private = ours.generate_paillier_keypair(n_length=512)
+        sent = {"n": public, "w": np.array([1.5, 2]), "s": np.float32(3), "names": {"a"}, "b": b"", "k": frozenset([1])}
+        found = ours.loads(pickle.dumps({**sent, "c": public.encrypt(4), "encoded": 5}, protocol))
+        assert private.decrypt(found["c"]) == 4
+        assert found["w"].tolist() == [1.5, 2]
+        assert all(found[name] == sent[name] for name in ("n", "s", "names", "b", "k"))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"c__builtin__\neval\n(S'1'\ntR.",
+            b"cos\nsystem\n(S'true'\ntR.",
+            b"c__builtin__\nbytes\n(I1000000000000\ntR.",
+            b"ccopy_reg\n__newobj__\n.",
+            b"c__builtin__\ngetattr\n.",
+        ],
+    )
+    def test_of_protocol_0_that_would_do_anything_else(self, text):
+        with pytest.raises(pickle.UnpicklingError):
+            ours.loads(text)
 
     @pytest.mark.parametrize("data", [pickle.dumps(print), pickle.dumps(os.path.join), pickle.dumps(Path("x"))])
     def test_that_name_anything_else(self, data):

@@ -350,8 +350,8 @@ fn sums_beyond_their_headroom() {
 #[test]
 fn overflowed_totals_are_marked() {
     let place = staff();
-    // Row 2 claims no addition though its ciphertext holds 900; row 5 more than the headroom.
-    craft(&place, "salary.additions", |_| counts([1, 0, 1, 0, 1 << 33]));
+    // Rows 2 and 5 claim more additions than the headroom.
+    craft(&place, "salary.additions", |_| counts([1, 1 << 34, 1, 0, 1 << 33]));
     let before = place.files();
     let run = place.run("decrypt --key keys/private.json bad.parquet");
     run.failed(

@@ -452,6 +452,35 @@ fn companions_must_be_sound() {
     assert_eq!(decrypt(&claiming).unwrap_err().to_string(), expected);
 }
 
+/// What `ffill` of a library leaves: a number that was copied without its companion.
+#[test]
+fn numbers_that_no_companion_counts_are_refused() {
+    let encrypted = encrypt(&staff(), &both(false)).unwrap();
+    let cell = encrypted.column_by_name("pay").unwrap().as_fixed_size_binary().value(2).to_vec();
+    let filled = with_ciphertext(&encrypted, "pay", 3, &cell);
+    // Of rows without a null as well.
+    for (bad, row) in [(&filled, 3), (&filled.slice(2, 3), 1), (&filled.slice(3, 1), 0)] {
+        let expected = format!(
+            "row {row}, column pay: holds a number of which its companion pay.additions counts no addition: \
+             copy or fill both columns together, or fill before encryption"
+        );
+        assert_eq!(sum(&[bad], &["dept"]).unwrap_err().to_string(), expected);
+        assert_eq!(decrypt(bad).unwrap_err().to_string(), expected);
+    }
+    let counted = with_column(&filled, "pay.additions", array(UInt64Array::from(vec![1; 5])));
+    assert_eq!(texts(&sum(&[&counted], &[]).unwrap(), "pay"), ["2366"]);
+    // Rows of nulls alone are packed, and totals of weights 0 have no additions.
+    let nulls = table(vec![
+        ("pay", array(Int64Array::from(vec![None, Some(3)]))),
+        ("bonus", array(Float64Array::from(vec![None, None]))),
+    ]);
+    let packed = encrypt(&nulls, &both(true)).unwrap();
+    assert_eq!(texts(&sum(&[&packed], &[]).unwrap(), "pay"), ["3"]);
+    let totals = sum(&[&encrypted], &["dept"]).unwrap();
+    let weightless = with_column(&totals, "pay.additions", array(UInt64Array::from(vec![0; 3])));
+    assert!(sum(&[&weightless], &["dept"]).is_ok());
+}
+
 #[test]
 fn companions_without_a_count_are_refused() {
     let encrypted = encrypt(&staff(), &both(false)).unwrap();

@@ -17,6 +17,7 @@ from hearith._encrypted import Encrypted
 from hearith._factors import check_decimals
 from hearith._gathering import Gathered
 from hearith._operands import fraction
+from hearith._sums import sum_groups
 from hearith.array import EncryptedArray
 from hearith.arrow import EncryptedType, from_arrow, to_arrow
 from hearith.encoding import MAX_SCALE
@@ -116,6 +117,23 @@ class Cells:
         """Running sums: over what is missing, or missing from there on."""
         there = self if skipna else self.picked(np.logical_and.accumulate(self.present))
         return Cells(there.numbers.cumsum(), there.present)
+
+    def totals(self, groups: npt.NDArray[np.intp], count: int, *, least: int, skipna: bool = True) -> Cells:
+        """The sum of each of so many groups, whose number every row says (-1 is none): of no
+        numbers it is 0, and missing in a group of fewer than `least`, or without `skipna` where a
+        number is.
+        """
+        labels = groups[self.present]
+        order = np.argsort(labels, kind="stable")
+        sizes = np.bincount(labels[labels >= 0], minlength=count)
+        members = np.split(order[labels[order] >= 0], np.cumsum(sizes)[:-1]) if count else []
+        content = self.numbers.content
+        sums = sum_groups(content, [some.tolist() for some in members])
+        found = content.holding(sums, (count,), bound=content.bound * max(1, int(sizes.max(initial=0))))
+        there = sizes >= least
+        if not skipna:
+            there &= sizes == np.bincount(groups[groups >= 0], minlength=count)
+        return Cells(EncryptedArray(found)[there], there)
 
     def filled(self, number: Any, limit: int | None = None) -> Cells:
         """The column with a plain or single encrypted number in place of what is missing, of the

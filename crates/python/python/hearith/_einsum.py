@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from hearith._linear import exact, product, refuse
+from hearith._linear import exact, product
 from hearith._rows import Rows
 from hearith.errors import ShapeError
 
+#: The letters of labels that are numbers, in their order.
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-def einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
-    """`np.einsum`, with subscripts as text."""
+
+def einsum(*given: Any, optimize: Any = False) -> Any:
+    """`np.einsum`, with subscripts as text or as lists of labels."""
     del optimize
-    if not isinstance(subscripts, str):
-        refuse("einsum with lists of labels")
+    subscripts, *operands = given if isinstance(given[0], str) else _as_text(given)
     encrypted = [place for place, operand in enumerate(operands) if isinstance(operand, Rows)]
     if len(encrypted) > 1:
         raise TypeError("the product of two encrypted numbers cannot be computed from Paillier ciphertexts")
@@ -29,6 +32,29 @@ def einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
     if len(others) == 1:
         return product(numbers, ours, others[0], labels[0], out)
     return product(numbers, ours, *_together(others, labels, {*ours, *out}), out)
+
+
+def _as_text(given: Sequence[Any]) -> list[Any]:
+    """Operands, each followed by the list of its labels, and perhaps the labels of the result, as
+    subscripts and operands.
+    """
+    arrays, lists = given[: len(given) // 2 * 2 : 2], [*given[1::2], *given[-1:][: len(given) % 2]]
+    texts = ["".join(map(_letter, some)) for some in lists]
+    return [",".join(texts[: len(arrays)]) + "".join(f"->{text}" for text in texts[len(arrays) :]), *arrays]
+
+
+def _letter(label: Any) -> str:
+    """A label as a letter of subscripts.
+
+    Raises:
+        ShapeError: it is no number that has one.
+    """
+    if label is Ellipsis:
+        return "..."
+    place = operator.index(label)
+    if not 0 <= place < len(_LETTERS):
+        raise ShapeError(f"einsum labels are from 0 to {len(_LETTERS) - 1}, not {place}", kind="dimensions")
+    return _LETTERS[place]
 
 
 def _together(arrays: Sequence[Any], labels: Sequence[str], kept: set[str]) -> tuple[Any, str]:
@@ -47,7 +73,7 @@ def _labels(subscripts: str, dimensions: Sequence[int]) -> tuple[list[str], str]
     given = inputs.split(",")
     if len(given) != len(dimensions):
         raise ShapeError(f"subscripts for {len(given)} operands, and {len(dimensions)} operands", kind="lengths")
-    free = [letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if letter not in subscripts]
+    free = [letter for letter in _LETTERS if letter not in subscripts]
     widest = 0
     found = []
     for some, count in zip(given, dimensions, strict=True):

@@ -33,14 +33,16 @@ class Gathered:
         self._size = 1
         self._kind: type[Rows] = Rows
 
-    def places(self, values: Any) -> Any:
-        """The places of the numbers in an array, or in lists of arrays, in whose stead they are."""
+    def places(self, values: Any, *, blocks: bool = False) -> Any:
+        """The places of the numbers in an array, or in lists of arrays, in whose stead they are;
+        in `blocks` lists are never arrays themselves.
+        """
         if isinstance(values, Rows):
             self._kind = type(values)
             return self._placed(values.content, values.shape)
         found = listed(values)
-        if isinstance(found, list | tuple) and holds_encrypted(found):
-            return [self.places(one) for one in found]
+        if isinstance(found, list | tuple) and (blocks or _holds_arrays(found)):
+            return [self.places(one, blocks=blocks) for one in found]
         numbers = plain(by_position(values))
         return self._placed(numbers, numbers[1])
 
@@ -96,6 +98,13 @@ def holds_encrypted(values: Any) -> bool:
     if isinstance(values, list | tuple):
         return any(holds_encrypted(one) for one in values)
     return isinstance(values, Rows)
+
+
+def _holds_arrays(values: Any) -> bool:
+    """Whether there are arrays in a list, encrypted or plain, or in lists within it."""
+    if isinstance(values, list | tuple):
+        return any(_holds_arrays(one) for one in values)
+    return isinstance(values, Rows) or (hasattr(values, "__array__") and np.iterable(values))
 
 
 def collected(values: Any) -> Any:

@@ -98,7 +98,7 @@ def call(function: Callable[..., Any], names: Sequence[str], args: Sequence[Any]
         if name not in {one.rstrip("*") for one in names}:
             _refuse(f"{function.__name__} with {name}")
         if name in values:
-            others[name] = numbers.places(value)
+            others[name] = numbers.places(value, blocks=function is np.block)
         elif holds_encrypted(listed(value)):
             raise TypeError(f"np.{function.__name__} takes no encrypted numbers as {name}")
         elif name not in _IGNORED:

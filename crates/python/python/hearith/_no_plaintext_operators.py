@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from hearith._writers import refusal
+
 
 class NoPlaintextOperators:
     """Numbers that cannot be compared, are neither true nor false, and have no plain array."""
@@ -11,7 +13,7 @@ class NoPlaintextOperators:
     __slots__ = ()
 
     def __eq__(self, other: object) -> NoReturn:
-        raise TypeError("encrypted numbers cannot be compared: equal numbers have different ciphertexts")
+        raise refusal()("encrypted numbers cannot be compared: equal numbers have different ciphertexts")
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hearith import _functional, _linear, _moves
+from hearith import _functional, _linear, _moves, _polynomials
 from hearith._einsum import einsum
 from hearith._linear import refuse
 from hearith._rows import Rows, concatenate
@@ -67,12 +67,17 @@ def _checked(name: str, handler: Callable[..., Any], *args: Any, **kwargs: Any) 
     """What a handler gives; arguments that it does not have are refused under the name that people
     called.
     """
-    named = {key: value for key, value in kwargs.items() if key not in ("out", "dtype") or value is not None}
+    named = {key: value for key, value in kwargs.items() if not _is_default(key, value)}
     try:
         inspect.signature(handler).bind(*args, **named)
     except TypeError:
         refuse(f"{name} with {', '.join(named) or 'these arguments'}")
     return handler(*args, **named)
+
+
+def _is_default(name: str, value: Any) -> bool:
+    """Whether an argument asks for what every result is."""
+    return (value is None and name in ("out", "dtype")) or (value is object and name == "dtype")
 
 
 def _unwrapped(operand: Any) -> Any:
@@ -150,6 +155,11 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.ndim: lambda a: a.ndim,
     np.ones_like: lambda a, **options: np.full_like(a, 1, **options),
     np.outer: _linear.outer,
+    np.polyadd: _polynomials.polyadd,
+    np.polyder: _polynomials.polyder,
+    np.polyint: _polynomials.polyint,
+    np.polymul: _polynomials.polymul,
+    np.polysub: _polynomials.polysub,
     np.polyval: _linear.polyval,
     np.real: _itself,
     np.shape: lambda a: a.shape,

@@ -17,7 +17,8 @@ from hearith import _computing
 from hearith._arithmetic import aligned, moved
 from hearith._cells import Cells, valid
 from hearith._encrypted import Encrypted
-from hearith._pandas_writers import check_kept
+from hearith._pandas_refusals import NoPlaintextMethods
+from hearith._writers import check_kept
 from hearith.array import EncryptedArray
 from hearith.arrow import Description, EncryptedType, read_encoding, to_arrow
 from hearith.encoding import MAX_SCALE, Encoding
@@ -91,7 +92,7 @@ class EncryptedDtype(ExtensionDtype):
         return f"{self.name}[{said.scheme}, {said.bits} bits, {scale}, key {said.key[:8]}...]"
 
 
-class EncryptedColumn(ExtensionArray):
+class EncryptedColumn(NoPlaintextMethods, ExtensionArray):
     """Encrypted numbers, some of which may be missing.
 
     Nothing changes them; a single one is an `EncryptedArray` without dimensions.
@@ -305,44 +306,43 @@ class EncryptedColumn(ExtensionArray):
             return self.copy()
         return type(self)(self.cells().filled(value, limit).to_arrow())
 
-    def _reduce(self, name: str, *, skipna: bool = True, keepdims: bool = False, **options: Any) -> Any:
+    def _pad_or_backfill(
+        self, *, method: Any, limit: int | None = None, limit_area: Any = None, copy: bool = True
+    ) -> Self:
+        found: Self = super()._pad_or_backfill(method=method, limit=limit, limit_area=limit_area, copy=copy)
+        return found._uncounted() if found.isna().sum() < self.isna().sum() else found
+
+    def _uncounted(self) -> Self:
+        """The column as one of no table: its old companion counts nothing where a number was
+        missing, so the frame gets another.
+
+        Raises:
+            TypeError: it is one of totals, of which other columns count the values.
+        """
+        said = self._kind.description
+        if said.values:
+            raise TypeError("totals cannot be filled with those of other groups: their counts would be wrong")
+        if not said.columns or said.encoding == "slots":
+            return self
+        alone = Description.of_bound(said.key, said.bits, read_encoding(said), said.bound)
+        return type(self)(pa.ExtensionArray.from_storage(EncryptedType(alone), self._storage))
+
+    def _reduce(
+        self, name: str, *, skipna: bool = True, keepdims: bool = False, min_count: int = 0, **options: Any
+    ) -> Any:
         if name not in ("sum", "mean"):
             raise TypeError(f"'{name}' cannot be computed on encrypted numbers")
-        found = pd.NA
-        if skipna or not self.isna().any():
-            found = getattr(self.cells().numbers, name)()
+        missing = int(self.isna().sum())
+        if (missing and not skipna) or len(self) - missing < min_count:
+            return type(self)._from_sequence([pd.NA], dtype=self.dtype) if keepdims else pd.NA
+        found = getattr(self.cells().numbers, name)()
         return type(self)._from_sequence([found], dtype=None) if keepdims else found
 
-    def _values_for_argsort(self) -> NoReturn:
-        raise TypeError("encrypted numbers cannot be ordered: nobody sees which is larger without the private key")
-
-    def _values_for_factorize(self) -> NoReturn:
-        raise TypeError("encrypted numbers cannot be groups or labels: equal numbers have different ciphertexts")
-
-    def factorize(self, use_na_sentinel: bool = True) -> NoReturn:
-        """Refuses: equal numbers have different ciphertexts."""
-        self._values_for_factorize()
-
-    def unique(self) -> NoReturn:
-        """Refuses: equal numbers have different ciphertexts."""
-        self._values_for_factorize()
-
-    def isin(self, values: Any) -> NoReturn:
-        """Refuses: equal numbers have different ciphertexts."""
-        raise TypeError("encrypted numbers cannot be searched for: equal numbers have different ciphertexts")
-
-    def _mode(self, dropna: bool = True) -> NoReturn:
-        self._values_for_factorize()
-
-    def round(self, decimals: int = 0, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuses: nobody sees the digits."""
-        raise TypeError("encrypted numbers cannot be rounded: decrypt them first")
-
-    def value_counts(self, dropna: bool = True) -> NoReturn:
-        """Refuses: equal numbers have different ciphertexts. `describe` asks for them."""
-        raise TypeError(
-            "encrypted numbers cannot be counted by value or described: equal numbers have different ciphertexts"
-        )
+    def _groupby_op(self, *, how: str, min_count: int, ngroups: int, ids: Any, **options: Any) -> Any:
+        if how != "sum":
+            return super()._groupby_op(how=how, min_count=min_count, ngroups=ngroups, ids=ids, **options)
+        totals = self.cells().totals(ids, ngroups, least=min_count, skipna=options.get("skipna", True))
+        return type(self)(totals.to_arrow())
 
     def _cell(self, place: int) -> Any:
         """A single number, or pandas' sign for a missing one."""

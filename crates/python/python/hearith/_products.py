@@ -44,6 +44,13 @@ def product(left: Encrypted, weights: Any, progress: bool = False, *, transposed
     return contracted(left, ours, found, theirs, out, progress)
 
 
+def dot(left: Encrypted, weights: Any, progress: bool = False) -> Encrypted:
+    """Sums of products with plain arrays as of `np.dot`; products with a single number."""
+    found = plain(by_position(weights))
+    ours, theirs, out = _dot_labels(left.shape, found[1])
+    return contracted(left, ours, found, theirs, out, progress)
+
+
 def contracted(
     left: Encrypted, ours: Labels, weights: tuple[Any, Shape], theirs: Labels, out: Labels, progress: bool = False
 ) -> Encrypted:
@@ -88,6 +95,20 @@ def _matmul(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
     ours = [*batch[len(batch) - len(left[:-2]) :], *(["row"] if len(left) > 1 else []), "term"]
     theirs = [*batch[len(batch) - len(right[:-2]) :], "term", *(["column"] if len(right) > 1 else [])]
     return ours, theirs, [*batch, *ours[len(left[:-2]) : -1], *theirs[len(right[:-2]) + 1 :]]
+
+
+def _dot_labels(left: Shape, right: Shape) -> tuple[Labels, Labels, Labels]:
+    """The labels of `np.dot`: the last axis of the left goes with the last but one of the right, or
+    its only one, and all others with none.
+    """
+    ours, theirs = [f"row {place}" for place in range(len(left))], [f"column {place}" for place in range(len(right))]
+    if not left or not right:
+        return ours, theirs, [*ours, *theirs]
+    place = max(0, len(right) - 2)
+    if left[-1] != right[place]:
+        raise ShapeError(f"lengths {left[-1]} and {right[place]} do not match", kind="lengths")
+    ours[-1] = theirs[place] = "term"
+    return ours, theirs, [*ours[:-1], *theirs[:place], *theirs[place + 1 :]]
 
 
 def _lengths(*arrays: tuple[Shape, Labels]) -> dict[Hashable, int]:

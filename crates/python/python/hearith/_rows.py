@@ -16,8 +16,9 @@ from hearith._encrypted import Encrypted
 from hearith._html import shown
 from hearith._native import Ciphertexts
 from hearith._no_plaintext_operators import NoPlaintextOperators
+from hearith._writers import check_kept
 from hearith.encoding import Encoding
-from hearith.errors import NullError
+from hearith.errors import NullError, ShapeError
 
 
 class Rows(NoPlaintextOperators):
@@ -92,6 +93,17 @@ class Rows(NoPlaintextOperators):
         return self.transpose()
 
     @property
+    def mT(self) -> Self:
+        """The array with its last two axes exchanged.
+
+        Raises:
+            ShapeError: it has fewer than two.
+        """
+        if self.ndim < 2:
+            raise ShapeError(f"an array of {self.ndim} dimensions has no matrices to transpose", kind="dimensions")
+        return self.swapaxes(-1, -2)
+
+    @property
     def size(self) -> int:
         """How many numbers there are."""
         return self.content.size
@@ -125,6 +137,10 @@ class Rows(NoPlaintextOperators):
         return (
             f"<EncryptedArray: {self._extent()}, {self.encoding}, key {self.key_id[:8]}..., {self.content.bits} bits>"
         )
+
+    def __str__(self) -> str:
+        check_kept(also=("astype",))
+        return repr(self)
 
     def _repr_html_(self) -> str:
         """What notebooks show: what it is, and never a value."""
@@ -171,20 +187,31 @@ class Rows(NoPlaintextOperators):
     def __iter__(self) -> Iterator[Self]:
         return map(self._row, range(len(self)))
 
-    def reshape(self, *shape: int | Sequence[int]) -> Self:
+    def reshape(self, *shape: int | Sequence[int], order: str = "C") -> Self:
         """The numbers in another shape of as many places: `reshape(2, -1)`, `reshape((2, 3))`,
-        `reshape(())`.
+        `reshape(())`. With the order `"F"` the first index runs fastest.
 
         Raises:
             ShapeError: it has more or fewer places.
+            ValueError: there is no such order.
         """
-        return type(self)(self.content.shaped(_shapes.reshaped(self.shape, shape)))
+        places = _shapes.reshaped(self.shape, shape, order)
+        return type(self)(self.content.selected(places) if order == "F" else self.content.shaped(places.shape))
 
-    def ravel(self) -> Self:
-        """The numbers as a vector, row by row."""
-        return self.reshape(-1)
+    def ravel(self, order: str = "C") -> Self:
+        """The numbers as a vector, row by row, or with the order `"F"` column by column.
+
+        Raises:
+            ValueError: there is no such order.
+        """
+        return self.reshape(-1, order=order)
 
     flatten = ravel
+
+    @property
+    def flat(self) -> Self:
+        """The numbers as a vector, row by row."""
+        return self.ravel()
 
     def copy(self) -> Self:
         """The array itself, which nothing changes."""

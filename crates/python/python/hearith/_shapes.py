@@ -73,15 +73,19 @@ def kept(shape: Shape, axis: Any) -> Shape:
     return tuple(1 if place in gone else length for place, length in enumerate(shape))
 
 
-def reshaped(shape: Shape, wanted: tuple[Any, ...]) -> Shape:
-    """A shape of as many places, of which one length may be -1: whatever is left.
+def reshaped(shape: Shape, wanted: tuple[Any, ...], order: Any = "C") -> npt.NDArray[np.intp]:
+    """The places of an array in another shape of as many, of which one length may be -1: whatever
+    is left. With the order F the first index runs fastest, in both shapes.
 
     Raises:
         ShapeError: there is none.
+        ValueError: the order is neither C nor F: encrypted numbers have none in memory.
     """
     lengths = wanted[0] if len(wanted) == 1 and isinstance(wanted[0], tuple | list) else wanted
+    if order not in ("C", "F"):
+        raise ValueError(f"the order of encrypted numbers is 'C' or 'F', not {order!r}")
     try:
-        return places(shape).reshape(tuple(map(operator.index, lengths))).shape
+        return places(shape).reshape(tuple(map(operator.index, lengths)), order=order)
     except ValueError:
         text = f"{math.prod(shape)} encrypted numbers do not take the shape {tuple(lengths)}"
         raise ShapeError(text, kind="dimensions") from None

@@ -94,7 +94,7 @@ class EncryptedArray(Rows):
         raise TypeError("powers of encrypted numbers cannot be computed from Paillier ciphertexts")
 
     def __matmul__(self, other: Any) -> EncryptedArray:
-        return self.dot(other)
+        return EncryptedArray(_products.product(self.content, _plain(other)))
 
     def __rmatmul__(self, other: Any) -> EncryptedArray:
         return EncryptedArray(_products.product(self.content, _plain(other), transposed=True))
@@ -163,18 +163,31 @@ class EncryptedArray(Rows):
         return EncryptedArray(_arithmetic.divided(self.content, _plain(divisor)))
 
     def sum(
-        self, axis: SupportsIndex | tuple[int, ...] | None = None, *, keepdims: bool = False, progress: bool = False
+        self,
+        axis: SupportsIndex | tuple[int, ...] | None = None,
+        dtype: Any = None,
+        *,
+        keepdims: bool = False,
+        initial: EncryptedArray | Number | None = None,
+        progress: bool = False,
     ) -> EncryptedArray:
         """The sum of all numbers, or those along an axis or several; no numbers have the sum 0, one
         number that number's ciphertext itself. `keepdims` leaves the length 1 along the axes that
-        are gone."""
+        are gone. `initial` is added to each sum.
+
+        Raises:
+            TypeError: a `dtype` is asked for that is not `object`.
+        """
+        if dtype is not None and np.dtype(dtype) != object:
+            raise TypeError(f"encrypted numbers have no sums of dtype {np.dtype(dtype)}: decrypt them first")
         if axis is None:
             content = _sums.total(self.content, progress)
         else:
             content = self.content
             for along in sorted(_shapes.axes_of(axis, self.shape), reverse=True):
                 content = _sums.total_along(content, along)
-        return EncryptedArray(content.shaped(_shapes.kept(self.shape, axis)) if keepdims else content)
+        total = EncryptedArray(content.shaped(_shapes.kept(self.shape, axis)) if keepdims else content)
+        return total if initial is None else total + initial
 
     def mean(self, axis: SupportsIndex | tuple[int, ...] | None = None, *, keepdims: bool = False) -> EncryptedArray:
         """The mean of all numbers, or those along an axis or several: the sum, divided by how many
@@ -239,12 +252,12 @@ class EncryptedArray(Rows):
         return self.diagonal(offset, axis1, axis2).sum(-1)
 
     def dot(self, weights: Any, *, progress: bool = False) -> EncryptedArray:
-        """`self @ weights`: sums of the products with plain weights, a vector or the columns of a
-        matrix.
+        """Sums of the products with plain weights, a vector or the columns of a matrix, as of
+        `np.dot`; products with a single number.
 
         The result is not randomised: whoever knows the ciphertexts can test guesses of the weights.
         """
-        return EncryptedArray(_products.product(self.content, _plain(weights), progress))
+        return EncryptedArray(_products.dot(self.content, _plain(weights), progress))
 
     def rescale(self, *, scale: int | None = None, exponent: int | None = None) -> EncryptedArray:
         """The same numbers with more digits after the point.

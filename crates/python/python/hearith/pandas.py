@@ -10,9 +10,18 @@ imported.
     means = staff.he.mean(by="dept")
     means.he.decrypt_means(private)
 
-**`to_csv`, `to_xml` and `to_excel` raise a `TypeError`, `to_json` a `ValueError`** where a column
-is encrypted: pandas would write what it shows of the numbers and lose them. Write Parquet or
-Feather. `to_html` and `to_string` show `<encrypted>`.
+**`to_csv`, `to_xml`, `to_excel`, `to_latex` and `to_markdown` raise a `TypeError`, `to_json` a
+`ValueError`** where a number is encrypted: pandas would write what it shows of the numbers and lose
+them. Write Parquet or Feather. `to_html` and `to_string` show `<encrypted>`.
+
+**Make a series with `pd.Series(array, dtype="hearith")`.** `pd.Series(array)` alone holds objects:
+`==` and `!=` of it raise a `ValueError`, but `duplicated`, `drop_duplicates`, `isin`, `mode`,
+`value_counts` and `describe` find every number different, because pandas ignores their error.
+
+**A column and its companion `NAME.additions` belong together.** `fillna`, `ffill` and `bfill` of a
+series or frame count what they fill in. Other copies (`df["a"] = df["b"]`, `groupby(...).ffill()`,
+`combine_first`) change no companion: copy it as well. `sum`, `mean` and `decrypt` reject numbers
+that no companion counts.
 
 A column that `to_pandas` or `read_parquet` gives has the type `EncryptedDtype` ("hearith"), whether
 this module is imported or not. It can be filtered, taken, joined, concatenated (columns of unlike

@@ -20,6 +20,8 @@ different descriptions. A type cannot reject what follows:
   `df.he.decrypt` rejects such a total.
 - `sort`, `rank` and `top_k` order ciphertexts, which says nothing of the numbers.
 - `==`, `unique`, `n_unique`, `mode` and `group_by` find every number different.
+- `forward_fill`, `backward_fill` and columns under another's name leave `NAME.additions` as it is.
+  `df.he.sum`, `mean` and `decrypt` reject numbers that it does not count.
 
 polars has no arithmetic for columns of other libraries' types, so `df.he.add` and `df.he.multiply`
 stand in its place. What is asked of a lazy frame collects it.

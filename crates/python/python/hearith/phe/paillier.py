@@ -357,7 +357,7 @@ class EncryptedNumber:
         return self + other
 
     def __sub__(self, other: EncryptedNumber | int | float) -> EncryptedNumber:
-        return self + (other._negative() if isinstance(other, EncryptedNumber) else other * -1)
+        return self + (other._negative() if isinstance(other, EncryptedNumber) else plain(other) * -1)
 
     def __rsub__(self, other: int | float) -> EncryptedNumber:
         return self._negative() + other
