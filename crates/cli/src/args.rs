@@ -197,7 +197,7 @@ pub struct Keygen {
     #[arg(long)]
     pub bits: Option<u32>,
     /// Directory for the two files; created if missing
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
     /// Paillier variant: standard, djn (encrypts faster) or subgroup [default: standard]
     #[arg(long, value_parser = variant)]
@@ -259,7 +259,7 @@ pub struct KeyFiles {
     #[arg(value_name = "KEY")]
     pub input: PathBuf,
     /// The file to write; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Replace an existing file
     #[arg(long)]
@@ -432,7 +432,7 @@ pub struct DecryptShare {
     #[arg(value_name = "TOTALS")]
     pub input: PathBuf,
     /// The shares of their decryption, a Parquet file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Who must have signed the totals.
     #[command(flatten)]
@@ -443,7 +443,7 @@ pub struct DecryptShare {
 #[derive(Clone, Debug, Args)]
 pub struct Combine {
     /// The key to verify shares with, verification.json
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted totals
     #[arg(value_name = "TOTALS")]
@@ -452,10 +452,10 @@ pub struct Combine {
     #[arg(required = true, value_name = "SHARES")]
     pub shares: Vec<PathBuf>,
     /// The result; - for standard output, which is the default
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
-    #[arg(long, hide_possible_values = true)]
+    #[arg(long, short, hide_possible_values = true)]
     pub format: Option<Format>,
     /// Add X.mean after each sum X: the sum divided by the number of values
     #[arg(long)]
@@ -549,13 +549,13 @@ pub enum Prove {
 #[derive(Clone, Debug, Args)]
 pub struct ProveDecryption {
     /// The private key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted totals; everybody who gets the proof can read them
     #[arg(value_name = "TOTALS")]
     pub input: PathBuf,
     /// The proof, a Parquet file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Who must have signed the totals.
     #[command(flatten)]
@@ -573,7 +573,7 @@ pub enum Verify {
 #[derive(Clone, Debug, Args)]
 pub struct VerifyDecryption {
     /// The public key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted totals
     #[arg(value_name = "TOTALS")]
@@ -582,10 +582,10 @@ pub struct VerifyDecryption {
     #[arg(value_name = "PROOF")]
     pub proof: PathBuf,
     /// The numbers; - for standard output, which is the default
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// csv, tsv, json, parquet or table [default: by --out; on a terminal table]
-    #[arg(long, hide_possible_values = true)]
+    #[arg(long, short, hide_possible_values = true)]
     pub format: Option<Format>,
     /// Add X.mean after each sum X: the sum divided by the number of values
     #[arg(long)]
@@ -682,10 +682,10 @@ pub struct Bench {
 #[derive(Clone, Debug, Args)]
 pub struct Export {
     /// The public key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// The encrypted column
-    #[arg(long, value_name = "NAME", required_unless_present = "values")]
+    #[arg(long, short, value_name = "NAME", required_unless_present = "values")]
     pub column: Option<String>,
     /// Write the whole table as CSV for a database, with described ciphertexts
     #[arg(long, conflicts_with = "column")]
@@ -694,7 +694,7 @@ pub struct Export {
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// JSON lines as pheutil writes them, null for nulls; - for standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
 }
 
@@ -702,10 +702,10 @@ pub struct Export {
 #[derive(Clone, Debug, Args)]
 pub struct Import {
     /// The public key that the numbers were encrypted with
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Name for the encrypted column; with --values each encrypted column of the table
-    #[arg(long, value_name = "NAME", required = true)]
+    #[arg(long, short, value_name = "NAME", required = true)]
     pub column: Vec<String>,
     /// Read a table in CSV, as `export --values` and PostgreSQL write it
     #[arg(long, conflicts_with_all = ["scale", "range", "max_additions", "additions"])]
@@ -729,7 +729,7 @@ pub struct Import {
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The encrypted column, Parquet; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
 }
 
@@ -805,7 +805,7 @@ pub struct Convert {
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// Residues, Parquet or CSV by the name; with --back integers; - for standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
 }
 
@@ -896,6 +896,28 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    /// The options of a command and of those below it, with their short forms.
+    fn forms(command: &clap::Command) -> Vec<(String, Option<char>)> {
+        let named = |argument: &clap::Arg| Some((argument.get_long()?.to_owned(), argument.get_short()));
+        let own = command.get_arguments().filter_map(named);
+        own.chain(command.get_subcommands().flat_map(forms)).collect()
+    }
+
+    #[test]
+    fn an_option_has_one_short_form_in_all_commands() {
+        let forms = forms(&Arguments::command());
+        for (long, short) in &forms {
+            for (other, of_other) in &forms {
+                assert!(
+                    long != other || short == of_other,
+                    "--{long} is {short:?} in one command, {of_other:?} in another"
+                );
+                assert!(short.is_none() || short != of_other || long == other, "{short:?} is --{long} and --{other}");
+            }
+        }
+        assert!(forms.contains(&("key".to_owned(), Some('k'))));
     }
 
     #[test]

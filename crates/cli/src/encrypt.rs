@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Rounding};
+use hearith_columns::{ColumnSpec, EncryptOptions, EncryptionKey, Encryptor, Partitions, Rounding};
 
 use crate::args::{Encrypt, Setting, all};
 use crate::computing::LoadedAccelerator;
@@ -12,7 +12,6 @@ use crate::input::{Piece, Table};
 use crate::keys::AnyKey;
 use crate::lattice;
 use crate::output::Output;
-use crate::partitions::Partitions;
 use crate::pipeline::{ReadAhead, write_each};
 use crate::plan::Planned;
 use crate::progress::Progress;
@@ -86,7 +85,7 @@ fn partitioned(table: Table, path: &Path) -> Table {
     let (schema, file) = (partitions.schema(&table.schema), table.name.clone());
     let pieces = table.pieces.map(move |piece| {
         let piece = piece?;
-        let batch = partitions.to(&piece.batch).map_err(|error| Failure::at(&file, error))?;
+        let batch = partitions.batch(&piece.batch).map_err(|error| Failure::at(&file, error))?;
         Ok(Piece { batch, ..piece })
     });
     Table { schema, pieces: Box::new(pieces), ..table }

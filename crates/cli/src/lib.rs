@@ -45,7 +45,6 @@ mod memory;
 mod openings;
 pub mod output;
 mod pair;
-mod partitions;
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
 mod parts;
 mod passphrase;

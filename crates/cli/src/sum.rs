@@ -7,7 +7,9 @@ use std::sync::Arc;
 use arrow_array::BooleanArray;
 use arrow_schema::{Schema, SchemaRef};
 use hearith_columns::metadata::encrypted_columns;
-use hearith_columns::{Alignment, BoundPredicate, Contents, EncryptionKey, Error, Predicate, Release, Totals};
+use hearith_columns::{
+    Alignment, BoundPredicate, Contents, EncryptionKey, Error, Partitions, Predicate, Release, Totals,
+};
 use hearith_paillier::Compute;
 
 use crate::args::Sum;
@@ -19,7 +21,6 @@ use crate::input::{ParquetFile, Piece, Pieces, rows_of};
 use crate::keys::AnyKey;
 use crate::lattice;
 use crate::output::{Output, identity};
-use crate::partitions::Partitions;
 use crate::pipeline::ReadAhead;
 use crate::progress::{Length, Progress};
 use crate::report::{Stopwatch, Withheld};
@@ -272,7 +273,7 @@ impl File {
         let (conditions, mut partitions, mut added) = (self.conditions, self.partitions, self.added);
         let mut piece = move |mut piece: Piece| {
             let at = |error: Error| Failure::at(&*file, error.offset_rows(piece.first_row));
-            piece.batch = partitions.to(&piece.batch).map_err(|error| Failure::at(&*file, error))?;
+            piece.batch = partitions.batch(&piece.batch).map_err(|error| Failure::at(&*file, error))?;
             let keep = conditions.as_ref().map(|conditions| conditions.keep(&piece.batch)).transpose().map_err(at)?;
             piece.batch = added.to(&piece.batch, keep.as_ref()).map_err(at)?;
             Ok(FilePiece { file: file.clone(), piece, keep })

@@ -63,6 +63,7 @@ pub mod metadata;
 mod numbers;
 mod openings;
 pub mod parquet;
+mod partitions;
 mod parts;
 pub mod phe;
 mod shares;
@@ -86,6 +87,7 @@ pub use means::Means;
 pub use metadata::{Encoding, EncryptedColumn, MetadataError, Part, encrypted_columns};
 pub use numbers::Rounding;
 pub use openings::{Checker, Opener};
+pub use partitions::Partitions;
 pub use parts::{Described, described};
 pub use shares::{Combined, Combiner, Sharer};
 pub use signature::{

@@ -47,8 +47,8 @@ const SUMS: [&[Type]; 12] = {
     all
 };
 
-/// A ciphertext and a factor. That of DOUBLE, which DuckDB takes for DECIMAL and FLOAT as well, is
-/// there to be rejected by name.
+/// A ciphertext and a factor. That of DOUBLE, which DuckDB takes for DECIMAL, FLOAT, UHUGEINT and
+/// BIGNUM as well, is there to be rejected by name.
 const PRODUCTS: [&[Type]; 14] = {
     let mut all: [&[Type]; 14] = [&[Blob, Boolean]; 14];
     all[1] = &[Blob, Boolean, Varchar];

@@ -59,21 +59,22 @@ pub(crate) enum Fault {
     },
     /// A private key's file where a public key belongs.
     #[error(
-        "{path}: this is a private key, of which he_load_key takes none; it has been read into this process, and wiped. \
+        "{path}: this is a private key, of which {function} takes none; it has been read into this process, and wiped. \
          Whoever can run queries here can SET hearith_private_key to the same file and decrypt with it, if it is not \
          encrypted: keep it where this process cannot read it, and load the public key"
     )]
-    PrivateFile { path: String },
+    PrivateFile { function: &'static str, path: String },
     /// A private key's text in a query.
     #[error(
         "this is a private key, of which he_load_key takes none, and it stands in the query: logs, histories and \
          profiles of this session may hold it. Take it as exposed: make another, and load its public key"
     )]
     PrivateText,
-    /// A factor of a type whose numbers are not whole.
+    /// A factor of a type that DuckDB converts to DOUBLE, which may lose digits.
     #[error(
-        "a ciphertext is multiplied by whole numbers or BOOLEAN, not by a DECIMAL, FLOAT or DOUBLE: CAST(k AS BIGINT) \
-         rounds it; CAST(k * 100 AS BIGINT) keeps two digits, and decrypted totals are then to be divided by 100"
+        "a ciphertext is multiplied by whole numbers of at most 128 bits with their sign (HUGEINT) or BOOLEAN, not by \
+         a DECIMAL, FLOAT or DOUBLE, nor by a UHUGEINT or BIGNUM: CAST(k AS HUGEINT) keeps whole numbers and rounds \
+         others; CAST(k * 100 AS HUGEINT) keeps two digits, and decrypted totals are then to be divided by 100"
     )]
     Fraction,
     /// The same of a key of BFV.

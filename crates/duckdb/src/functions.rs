@@ -172,7 +172,7 @@ pub(crate) fn load_key(
         match text.kind() {
             KeyKind::Private | KeyKind::Share if is_key => return Err(Fault::PrivateText),
             KeyKind::Private | KeyKind::Share | KeyKind::Encrypted => {
-                return Err(Fault::PrivateFile { path: path.to_owned() });
+                return Err(Fault::PrivateFile { function: "he_load_key", path: path.to_owned() });
             }
             _ => {}
         }

@@ -18,6 +18,7 @@
 //!
 //! `he_bfv_sum` takes `by := ['column', ...]` (groups), `weight := 'column'` (each number times
 //! that integer) and `condition := 'year > 2020'` on plain columns, as `hearith sum --where` does.
+//! Folders called `NAME=VALUE` in a file's path are plain columns of text too.
 //! Whoever decrypts its totals sees the numbers alone. The file is one of this machine.
 //!
 //! A ciphertext is a `BLOB` as `hearith encrypt` writes it, big-endian, and does not say whose it

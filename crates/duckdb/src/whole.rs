@@ -2,16 +2,17 @@
 
 use std::ffi::CStr;
 use std::fs;
+use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, SchemaRef};
 use hearith_bfv::{PrivateKey, PublicKey, Total};
-use hearith_columns::Predicate;
 use hearith_columns::lattice::LatticeTotals;
 use hearith_columns::parquet::ParquetSource;
+use hearith_columns::{Partitions, Predicate};
 use hearith_paillier::{Engine, KeyKind, SecretText};
 
 use crate::chunk::{Chunk, Output};
@@ -32,9 +33,31 @@ pub(crate) struct Request {
 
 /// The sums of files, before they are computed.
 pub(crate) struct Sum {
-    files: Vec<(String, ParquetSource)>,
+    files: Vec<File>,
     totals: LatticeTotals,
     condition: Option<Predicate>,
+}
+
+/// A file, with the columns in the names of its folders.
+struct File {
+    path: String,
+    source: ParquetSource,
+    partitions: Partitions,
+}
+
+impl File {
+    /// Opens the file, where the database lets the session do so.
+    fn open(context: &Context, path: String) -> Result<Self, Fault> {
+        context.check_open(&path)?;
+        let opened = fs::File::open(&path).map_err(hearith_columns::Error::from).and_then(ParquetSource::open);
+        let source = opened.map_err(|error| table(&path, &error))?;
+        let partitions = Partitions::of(Path::new(&path), &source.schema());
+        Ok(Self { path, source, partitions })
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.partitions.schema(&self.source.schema())
+    }
 }
 
 /// The database's own setting that lets sessions read files.
@@ -43,25 +66,18 @@ const EXTERNAL_ACCESS: &CStr = c"enable_external_access";
 const BATCH_ROWS: usize = 1 << 16;
 
 impl Sum {
-    /// Opens the file, where the database lets the session do so.
+    /// Opens the files, where the database lets the session do so.
     pub(crate) fn prepare(context: &Context, engine: Engine, request: Request) -> Result<Self, Fault> {
         let Request { path, key, by, weight, condition } = request;
-        let text = context.read_long(&key, hearith_bfv::MAX_KEY_TEXT)?;
-        let text = opened(context, &key, text)?;
-        let public =
-            PublicKey::from_text(text.as_str(), engine).map_err(|error| Fault::LatticeKey { path: key, error })?;
-        let mut files = Vec::new();
-        for path in matching(context, path)? {
-            context.check_open(&path)?;
-            let opened = fs::File::open(&path).map_err(hearith_columns::Error::from).and_then(ParquetSource::open);
-            let source = opened.map_err(|error| table(&path, &error))?;
-            files.push((path, source));
-        }
-        let (first, source) = &files[0];
-        let totals = LatticeTotals::new(&public, &source.schema(), &by, weight.as_deref());
-        let totals = totals.map_err(|error| table(first, &error))?;
+        let public = public_key(context, engine, key)?;
+        let files = matching(context, path)?.into_iter().map(|path| File::open(context, path));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
+        let first = &files[0];
+        let totals = LatticeTotals::new(&public, &first.schema(), &by, weight.as_deref());
+        let totals = totals.map_err(|error| table(&first.path, &error))?;
         let condition = condition.map(|text| text.parse::<Predicate>()).transpose();
-        let condition = condition.map_err(|error| Fault::Table { path: first.clone(), reason: error.to_string() })?;
+        let condition =
+            condition.map_err(|error| Fault::Table { path: first.path.clone(), reason: error.to_string() })?;
         Ok(Self { files, totals, condition })
     }
 
@@ -75,28 +91,37 @@ impl Sum {
     pub(crate) fn compute(self) -> Result<Rows, Fault> {
         let Self { files, mut totals, condition } = self;
         let mut last = String::new();
-        for (path, source) in files {
-            add(&mut totals, source, condition.as_ref()).map_err(|error| table(&path, &error))?;
-            last = path;
+        for file in files {
+            last.clone_from(&file.path);
+            add(&mut totals, file, condition.as_ref()).map_err(|error| table(&last, &error))?;
         }
         totals.release(0).and_then(|released| Rows::new(&released.batch)).map_err(|error| table(&last, &error))
     }
 }
 
+/// The public key of a file. A private key is rejected: nothing here needs one.
+fn public_key(context: &Context, engine: Engine, path: String) -> Result<PublicKey, Fault> {
+    let text = context.read_long(&path, hearith_bfv::MAX_KEY_TEXT)?;
+    if text.kind() != KeyKind::Public {
+        return Err(Fault::PrivateFile { function: "he_bfv_sum", path });
+    }
+    PublicKey::from_text(text.as_str(), engine).map_err(|error| Fault::LatticeKey { path, error })
+}
+
 /// Adds the rows of a file.
 fn add(
     totals: &mut LatticeTotals,
-    source: ParquetSource,
+    mut file: File,
     condition: Option<&Predicate>,
 ) -> Result<(), hearith_columns::Error> {
-    let schema = source.schema();
+    let schema = file.schema();
     let bound = condition.map(|condition| condition.bind(&schema)).transpose()?;
     let mut needed = totals.needed(&schema);
     needed.extend(condition.into_iter().flat_map(Predicate::columns).map(str::to_owned));
     totals.begin(&schema)?;
     let mut rows = 0;
-    for batch in source.batches(BATCH_ROWS, Some(&needed))? {
-        let batch = batch?;
+    for batch in file.source.batches(BATCH_ROWS, Some(&needed))? {
+        let batch = file.partitions.batch(&batch?)?;
         let keep = bound.as_ref().map(|bound| bound.keep(&batch)).transpose();
         let keep = keep.map_err(|error| error.offset_rows(rows))?;
         totals.update(&batch, keep.as_ref()).map_err(|error| error.offset_rows(rows))?;

@@ -356,11 +356,14 @@ class TestKeys:
         with pytest.raises(duckdb.InvalidInputException, match="this is a private key"):
             con.execute("SELECT he_load_key(?)", [str(encrypted)]).fetchall()
 
-    @pytest.mark.parametrize("factor", ["2.5", "2.0", "2::DOUBLE", "0.5::FLOAT", "2::DECIMAL(30, 2)", "x"])
-    def test_factors_that_are_not_whole_are_rejected_by_name(self, con, owner, factor):
+    @pytest.mark.parametrize(
+        "factor", ["2.5", "2.0", "2::DOUBLE", "0.5::FLOAT", "2::DECIMAL(30, 2)", "x", "2::UHUGEINT", "2::BIGNUM"]
+    )
+    def test_factors_of_other_types_are_rejected_by_name(self, con, owner, factor):
         con.execute("SELECT he_load_key(?)", [str(owner.public_file)])
         numbers = he.PublicKey.load(owner.public_file, insecure=True).encrypt([7]).to_bytes()
-        with pytest.raises(duckdb.InvalidInputException, match="not by a DECIMAL, FLOAT or DOUBLE"):
+        named = "not by a DECIMAL, FLOAT or DOUBLE, nor by a UHUGEINT or BIGNUM: CAST"
+        with pytest.raises(duckdb.InvalidInputException, match=named):
             con.execute(f"SELECT he_multiply(?, {factor}) FROM (SELECT 1.5 AS x)", [numbers]).fetchall()
 
     def test_factors_that_are_true_or_false(self, con, owner):

@@ -5,6 +5,7 @@ import re
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -162,6 +163,17 @@ def test_what_is_refused(connection, files, tmp_path):
         connection.execute(f"SELECT he_bfv_decrypt(bonus) FROM he_bfv_sum({staff}, {key})").fetchall()
 
 
+def test_private_keys_are_rejected_with_a_warning(connection, files, tmp_path):
+    private = he.bfv.PrivateKey.load(files / "private.json")
+    encrypted = tmp_path / "encrypted.json"
+    encrypted.write_text(private.to_jwk(passphrase="a long passphrase"))
+    (tmp_path / "passphrase").write_text("a long passphrase")
+    connection.execute(f"SET hearith_passphrase_file = '{tmp_path}/passphrase'")
+    for key in (files / "private.json", encrypted):
+        with pytest.raises(duckdb.Error, match="private key, of which he_bfv_sum takes none; it has been read into"):
+            connection.execute("FROM he_bfv_sum(getvariable('staff'), key := ?)", [str(key)])
+
+
 def test_a_database_without_files_opens_none(connection, files):
     connection.execute("SET enable_external_access = false")
     with pytest.raises(duckdb.Error, match=re.compile("disabled", re.IGNORECASE)):
@@ -194,6 +206,24 @@ class TestPatterns:
         query = "SELECT year, count(*), sum(salary) FROM plain GROUP BY year ORDER BY year"
         wanted = connection.execute(query).fetchall()
         assert self.sums(connection, parts / pattern) == wanted
+
+    def test_names_of_folders_are_columns(self, connection, files, tmp_path):
+        public = he.bfv.PublicKey.load(files / "public.json")
+        plain = pq.read_table(files / "plain.parquet").select(["year", "dept", "salary"])
+        for year in (2020, 2021, 2022, 2023):
+            (tmp_path / f"year={year}").mkdir()
+            rows = plain.filter(pc.equal(plain["year"], year)).drop_columns(["year"])
+            pq.write_table(public.encrypt_columns(rows, ["salary"]), tmp_path / f"year={year}/part.parquet")
+        query = (
+            "SELECT year::BIGINT AS year, dept, rows, he_bfv_decrypt(salary) FROM he_bfv_sum(?, key := "
+            "getvariable('key'), by := ['year', 'dept'], condition := 'year > 2020') ORDER BY ALL"
+        )
+        wanted = connection.execute(
+            "SELECT year, dept, count(*), sum(salary) FROM plain WHERE year > 2020 GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+        assert connection.execute(query, [f"{tmp_path}/year=*/*.parquet"]).fetchall() == wanted
+        one = connection.execute(query, [f"{tmp_path}/year=2022/part.parquet"]).fetchall()
+        assert one == [row for row in wanted if row[0] == 2022]
 
     def test_one_file_is_a_pattern_of_its_own(self, connection, parts):
         assert self.sums(connection, parts / "b/*") == self.sums(connection, parts / "b/part-2.parquet")

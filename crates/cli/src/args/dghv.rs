@@ -58,7 +58,7 @@ pub struct DghvKeygen {
     #[arg(long, value_name = "RUNGS")]
     pub ladder: Option<usize>,
     /// Directory for the two files; created if missing
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
     /// Replace an existing key: without a copy of it, what it encrypted is lost
     #[arg(long)]
@@ -69,7 +69,7 @@ pub struct DghvKeygen {
 #[derive(Clone, Debug, Args)]
 pub struct DghvEncrypt {
     /// The public key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Bits, one per line, 0 or 1; - for standard input
     #[arg(value_name = "BITS")]
@@ -78,7 +78,7 @@ pub struct DghvEncrypt {
     #[command(flatten)]
     pub integers: DghvIntegers,
     /// The encrypted bits; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
     /// Skip the check of sums from the device that --engine names
     #[arg(long)]
@@ -107,7 +107,7 @@ impl DghvIntegers {
 #[derive(Clone, Debug, Args)]
 pub struct DghvCombine {
     /// The public key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted bits
     #[arg(value_name = "A")]
@@ -116,7 +116,7 @@ pub struct DghvCombine {
     #[arg(value_name = "B")]
     pub right: PathBuf,
     /// The results; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
 }
 
@@ -124,7 +124,7 @@ pub struct DghvCombine {
 #[derive(Clone, Debug, Args)]
 pub struct DghvEvaluate {
     /// The public key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// The circuit, in Bristol Fashion
     #[arg(long, value_name = "FILE")]
@@ -136,7 +136,7 @@ pub struct DghvEvaluate {
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,
     /// The encrypted output values, one after the other; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
 }
 
@@ -144,7 +144,7 @@ pub struct DghvEvaluate {
 #[derive(Clone, Debug, Args)]
 pub struct DghvSwitch {
     /// The public key, with a ladder
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Target level; 0 is the key's own [default: one below the bits']
     #[arg(long, value_name = "LEVEL")]
@@ -153,7 +153,7 @@ pub struct DghvSwitch {
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The same bits at that level; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
 }
 
@@ -161,13 +161,13 @@ pub struct DghvSwitch {
 #[derive(Clone, Debug, Args)]
 pub struct DghvDecrypt {
     /// The private key
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: PathBuf,
     /// Encrypted bits; - for standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The bits, one per line; - for standard output, which is the default
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Integers instead of bits.
     #[command(flatten)]

@@ -230,7 +230,7 @@ pub struct ElectionInit {
     #[arg(long, value_name = "KEY")]
     pub registrar: Option<String>,
     /// Directory of the election, only for its organiser; created if missing
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub out: PathBuf,
 }
 
@@ -238,7 +238,7 @@ pub struct ElectionInit {
 #[derive(Clone, Debug, Args)]
 pub struct ElectionTrusteeKey {
     /// File for the secret half, which stays where it is made
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
 }
 
@@ -261,7 +261,7 @@ pub struct ElectionCeremony {
     /// Who and where the trustees are
     #[command(flatten)]
     pub at: Meet,
-    /// With --distributed: this trustee's key to sign with, as `trustee-key` made it
+    /// With --distributed: this trustee's own signing key, which `trustee-key` made
     #[arg(long, value_name = "FILE", requires = "distributed")]
     pub trustee_key: Option<PathBuf>,
     /// Use the key that the trustees generated, with the statement of each, statement-N.json
@@ -271,7 +271,7 @@ pub struct ElectionCeremony {
     #[arg(long, value_name = "FILE")]
     pub trustee_keys: Option<PathBuf>,
     /// Directory for shares or the private key; created if missing
-    #[arg(long, value_name = "DIR", required_unless_present = "statements")]
+    #[arg(long, short, value_name = "DIR", required_unless_present = "statements")]
     pub out: Option<PathBuf>,
 }
 
@@ -286,7 +286,7 @@ pub struct ElectionRegister {
     #[arg(value_name = "VOTERS", requires = "out")]
     pub voters: Option<PathBuf>,
     /// File for the new credentials, one per line: hand each voter theirs
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Replace lost credentials of voters who are listed and have not voted
     #[arg(long, requires = "voters", conflicts_with = "aliases")]
@@ -471,7 +471,7 @@ pub struct ElectionDecryptShare {
     /// The trustee's share of the private key, share-N.json
     #[arg(long, value_name = "FILE")]
     pub share: PathBuf,
-    /// The trustee's key to sign with, as `trustee-key` made it
+    /// The trustee's own signing key, which `trustee-key` made
     #[arg(long, value_name = "FILE")]
     pub trustee_key: PathBuf,
     /// Have a ballot machine's tally board count the ballots and make the share; SETTINGS describe
@@ -479,7 +479,7 @@ pub struct ElectionDecryptShare {
     #[arg(long, value_name = "SETTINGS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub machine: Option<String>,
     /// The share of the decryption, for the organiser
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
 }
 
@@ -493,7 +493,7 @@ pub struct ElectionFinish {
     #[arg(value_name = "SHARES", conflicts_with = "key")]
     pub shares: Vec<PathBuf>,
     /// The private key of an election whose key is not shared
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Where the election is held.
     #[command(flatten)]

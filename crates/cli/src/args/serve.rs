@@ -15,7 +15,7 @@ pub struct Serve {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7300")]
     pub listen: SocketAddr,
     /// Private keys to decrypt with; beyond this machine for whom --rights names
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub key: Vec<PathBuf>,
     /// Devices that compute in addition to this CPU (with --engine, instead)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]

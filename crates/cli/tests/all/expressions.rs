@@ -103,6 +103,40 @@ fn conditions_may_begin_with_a_minus() {
 }
 
 #[test]
+fn columns_called_by_words_of_sql_are_quoted() {
+    let place = Place::new();
+    place.write("in.csv", "user,select,pay\na,1,10\nb,2,200\n");
+    place.ok("encrypt -k keys/public.json -c pay in.csv -o rows.parquet");
+    let fails = |options: &[&str], expected: &str| {
+        let line = ["sum", "-k", "keys/public.json", "rows.parquet", "-o", "x.parquet"];
+        Run::of(place.command(line.iter().chain(options)).output().unwrap()).failed(&options.join(" "), expected);
+    };
+    let needs = "is not supported (a column whose name is a word of SQL needs quotes";
+    let function = format!("the function user {needs}: \"user\")");
+    let invalid =
+        |condition: &str| format!("invalid value '{condition}' for '--where <CONDITION>': invalid condition: ");
+    fails(&["--where", "user = 'a'"], &(invalid("user = 'a'") + &function));
+    let subquery = format!("the subquery SELECT NOT in(2) {needs}: \"select\")");
+    fails(&["--where", "(select not in (2))"], &(invalid("(select not in (2))") + &subquery));
+    let neither = "rows.parquet: 'user = 'a' as u' is neither a column nor an expression: ";
+    fails(&["--by", "user = 'a' as u"], &format!("{neither}{function}"));
+    assert_eq!(sum(&place, "keys", &["--where", "\"user\" = 'a'"]), "rows,pay\n1,10\n");
+    assert_eq!(sum(&place, "keys", &["--where", "(\"select\" not in (2))", "--by", "user"]), "user,rows,pay\na,1,10\n");
+}
+
+#[test]
+fn conditions_look_at_a_column() {
+    let place = place("keys");
+    for condition in ["2020 >= 2", "true"] {
+        let line = ["sum", "-k", "keys/public.json", "--where", condition, "rows.parquet", "-o", "x.parquet"];
+        let run = Run::of(place.command(line).output().unwrap());
+        let invalid = format!("invalid value '{condition}' for '--where <CONDITION>': invalid condition: ");
+        run.failed(condition, &(invalid + "it looks at no column"));
+        assert!(!place.file("x.parquet").exists());
+    }
+}
+
+#[test]
 fn what_is_neither_is_named() {
     let place = place("keys");
     let fails = |by: &str, expected: &str| {

@@ -73,17 +73,12 @@ impl FromStr for Computed {
 
     fn from_str(text: &str) -> Result<Self, PredicateError> {
         let text = text.trim();
-        let no_column = |why: String| PredicateError::NoColumnNorExpression { text: text.to_owned(), why };
-        let parsed = parse::parse_named(text);
-        let (node, alias) = parsed.map_err(|error| {
+        let parsed = parse::parse_named(text).and_then(|(node, alias)| Ok((node.sources()?, node, alias)));
+        let (columns, node, alias) = parsed.map_err(|error| {
             let why = error.to_string();
-            no_column(why.strip_prefix("invalid condition: ").unwrap_or(&why).to_owned())
+            let why = why.strip_prefix("invalid condition: ").unwrap_or(&why).to_owned();
+            PredicateError::NoColumnNorExpression { text: text.to_owned(), why }
         })?;
-        let mut columns = Vec::new();
-        node.columns(&mut columns);
-        if columns.is_empty() {
-            return Err(no_column("it looks at no column".to_owned()));
-        }
         let name = match (alias, &node) {
             (Some(alias), _) => alias,
             (None, Node::Column(name)) => name.clone(),
@@ -347,6 +342,7 @@ mod tests {
         );
         assert!(wrong("cast(day as dat)").contains("the type dat is not supported"));
         assert!(wrong("1").ends_with("it looks at no column"));
+        assert!(wrong("user as u").ends_with("(a column whose name is a word of SQL needs quotes: \"user\")"));
         assert!(wrong("age + 1").contains("the operator + is not supported"));
         assert!(wrong("nope::date").contains("there is no such column"));
     }

@@ -4,8 +4,9 @@
 //! SQL too, but would multiply the time of a build, and rounds where a number meets a double or a
 //! literal is finer than its column.
 //!
-//! - Columns by bare or `"quoted"` names, as the table spells them; `'text'`; numbers; `true`,
-//!   `false`; `DATE '2020-01-31'`, `TIMESTAMP '2020-01-31 12:00:00'`.
+//! - Columns by bare or `"quoted"` names, as the table spells them, words of SQL such as `"user"`
+//!   in quotes; `'text'`; numbers; `true`, `false`; `DATE '2020-01-31'`, `TIMESTAMP '2020-01-31
+//!   12:00:00'`. A condition has a column.
 //! - `=` (or `==`), `<>` (or `!=`), `<`, `<=`, `>`, `>=`, `[not] between ... and ...`,
 //!   `[not] in (...)`, `[not] like '...' [escape '.']`, `is [not] null|true|false`, `not`, `and`,
 //!   `or`, parentheses; `cast(... as type)` and `...::type`.
@@ -25,6 +26,7 @@
 
 mod computed;
 mod evaluate;
+mod names;
 mod number;
 mod parse;
 mod temporal;
@@ -58,6 +60,17 @@ pub enum PredicateError {
         /// As it is written.
         token: String,
     },
+    /// An error where columns' names are words of SQL that are not quoted.
+    #[error("{error} (a column whose name is a word of SQL needs quotes: {})", names::listed(.names))]
+    Unquoted {
+        /// What is wrong with the text as it is.
+        error: Box<Self>,
+        /// The names that need quotes.
+        names: Vec<String>,
+    },
+    /// A condition of constants alone.
+    #[error("invalid condition: it looks at no column")]
+    Constant,
     /// More operators than are taken.
     #[error("invalid condition: more than {limit} operators (a list, `in (...)`, may be longer)")]
     TooLong {
@@ -196,8 +209,7 @@ impl FromStr for Predicate {
 
     fn from_str(text: &str) -> Result<Self, PredicateError> {
         let node = parse::parse(text)?;
-        let mut columns = Vec::new();
-        node.columns(&mut columns);
+        let columns = node.sources()?;
         Ok(Self { node, columns })
     }
 }

@@ -10,8 +10,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
-use super::PredicateError;
 use super::number::Exact;
+use super::{PredicateError, names};
 
 /// Operators and words of a condition: recursion over the tree needs a bound, lists of values have
 /// none.
@@ -85,8 +85,19 @@ pub(super) fn parse_named(text: &str) -> Result<(Node, Option<String>), Predicat
 }
 
 fn read(text: &str, may_be_named: bool) -> Result<(Node, Option<String>), PredicateError> {
-    let dialect = GenericDialect {};
-    let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
+    let tokens = tokens(text)?;
+    tree(tokens.clone(), may_be_named).map_err(|error| match error {
+        PredicateError::Syntax(_) | PredicateError::Unsupported { .. } => {
+            let names = names::unquoted(&tokens, |tokens| tree(tokens, may_be_named).is_ok());
+            if names.is_empty() { error } else { PredicateError::Unquoted { error: Box::new(error), names } }
+        }
+        other => other,
+    })
+}
+
+/// What a text is made of.
+fn tokens(text: &str) -> Result<Vec<TokenWithSpan>, PredicateError> {
+    let tokens = Tokenizer::new(&GenericDialect {}, text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| syntax(&error.message))?;
     for token in &mut tokens {
         if token.token == Token::DoubleEq {
@@ -96,6 +107,11 @@ fn read(text: &str, may_be_named: bool) -> Result<(Node, Option<String>), Predic
     if let Some(comment) = tokens.iter().find_map(comment) {
         return Err(unsupported("a comment", comment));
     }
+    Ok(tokens)
+}
+
+fn tree(tokens: Vec<TokenWithSpan>, may_be_named: bool) -> Result<(Node, Option<String>), PredicateError> {
+    let dialect = GenericDialect {};
     if tokens.iter().filter(|token| nests(&token.token)).count() > MAX_OPERATORS {
         return Err(PredicateError::TooLong { limit: MAX_OPERATORS });
     }
@@ -189,6 +205,7 @@ fn node(expression: &Expr) -> Result<Node, PredicateError> {
         Expr::IsNotTrue(inner) => Node::Not(Box::new(Node::Is(true, boxed(inner)?))),
         Expr::IsFalse(inner) => Node::Is(false, boxed(inner)?),
         Expr::IsNotFalse(inner) => Node::Not(Box::new(Node::Is(false, boxed(inner)?))),
+        Expr::Subquery(query) => return Err(unsupported("the subquery", query)),
         Expr::Function(function) => return Err(unsupported("the function", &function.name)),
         other => return Err(unsupported("the expression", other)),
     })
@@ -297,8 +314,18 @@ fn kind(sql: &SqlType) -> Result<Kind, PredicateError> {
 }
 
 impl Node {
+    /// The names of its columns.
+    ///
+    /// # Errors
+    /// None is named: the expression would be the same in every row.
+    pub(super) fn sources(&self) -> Result<Vec<String>, PredicateError> {
+        let mut names = Vec::new();
+        self.columns(&mut names);
+        if names.is_empty() { Err(PredicateError::Constant) } else { Ok(names) }
+    }
+
     /// Appends the names of all columns.
-    pub(super) fn columns(&self, names: &mut Vec<String>) {
+    fn columns(&self, names: &mut Vec<String>) {
         match self {
             Node::Column(name) => {
                 if !names.contains(name) {

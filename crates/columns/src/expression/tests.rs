@@ -4,6 +4,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::*;
 use arrow_buffer::i256;
 use proptest::prelude::*;
+use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX};
 
 use super::*;
 
@@ -253,6 +254,51 @@ fn what_does_not_fit_is_named() {
         ("n = 1;", "found: ;"),
         ("n ! 1", "invalid condition: "),
     ]);
+}
+
+#[test]
+fn conditions_look_at_a_column() {
+    for text in ["2020 >= 2", "true", "null is null", "not 1 = 2", "'name' = 'lab'", "date '2020-01-31' < '2021-01-01'"]
+    {
+        assert_eq!(keep(text), Err("invalid condition: it looks at no column".to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn names_that_are_words_of_sql_need_quotes() {
+    let needs = "a column whose name is a word of SQL needs quotes:";
+    check_errors(&[
+        ("user = 'a'", &format!("the function user is not supported ({needs} \"user\")")),
+        (
+            "n = 1 and current_date > '2020-01-01'",
+            &format!("function current_date is not supported ({needs} \"current_date\")"),
+        ),
+        ("interval > 3", &format!("({needs} \"interval\")")),
+        ("name = 'x' and trim = day and Exists", &format!("({needs} \"trim\", \"Exists\")")),
+        ("(Select not in (2))", &format!("the subquery SELECT NOT in(2) is not supported ({needs} \"Select\")")),
+        ("user = 1 or milli < cast(name as timestamp with time zone)", &format!("({needs} \"user\")")),
+        ("\"user\" = 'a'", "column user: there is no such column"),
+    ]);
+    // Where quotes would not help, nothing is said of them.
+    for text in ["trim(name) = 'x'", "n = (select 1)", "day > interval '1 day'", "n ilike 'A%'", "user = 1 + 2"] {
+        let error = keep(text).unwrap_err();
+        assert!(!error.contains(needs), "{text}: {error}");
+    }
+}
+
+#[test]
+fn every_word_of_sql_is_a_column_or_said_to_need_quotes() {
+    let forms = ["@ = 1", "(1 < @)", "(@ not in (2))", "@ is null", "n = 1 and @ like 'a'", "cast(@ as text) = 'a'"];
+    let others = ALL_KEYWORDS.iter().zip(ALL_KEYWORDS_INDEX).filter(|(_, keyword)| !names::OWN.contains(keyword));
+    // `END-EXEC` is no word of ours.
+    for word in others.map(|(word, _)| word.to_lowercase()).filter(|word| !word.contains('-')) {
+        for text in forms.map(|form| form.replace('@', &word)) {
+            match text.parse::<Predicate>() {
+                Ok(predicate) => assert!(predicate.columns().any(|column| column == word), "{text}"),
+                Err(error) => assert!(error.to_string().contains(&format!("\"{word}\"")), "{text}: {error}"),
+            }
+        }
+    }
 }
 
 #[test]

@@ -6,22 +6,27 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use hearith_columns::{Behind, Error};
 use percent_encoding::percent_decode_str;
+
+use crate::behind::Behind;
+use crate::error::Error;
 
 /// What stands in a folder's name for null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The columns in one file's path, as it was given, and their value in all of its rows.
+///
+/// `dept=sales/part.parquet` has a column `dept` of text. Escapes such as `%3A` are decoded, and
+/// `__HIVE_DEFAULT_PARTITION__` is null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Partitions {
+pub struct Partitions {
     columns: Vec<(String, Option<String>)>,
     behind: Behind,
 }
 
 impl Partitions {
     /// Those of a path that a table does not have as columns.
-    pub(crate) fn of(path: &Path, schema: &Schema) -> Self {
+    pub fn of(path: &Path, schema: &Schema) -> Self {
         let folders = path.parent().into_iter().flat_map(Path::components);
         let mut columns: Vec<(String, Option<String>)> = Vec::new();
         for folder in folders {
@@ -44,15 +49,15 @@ impl Partitions {
     }
 
     /// The schema with these columns, of text, behind its own.
-    pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
+    pub fn schema(&self, schema: &SchemaRef) -> SchemaRef {
         self.behind.schema(schema)
     }
 
     /// A batch with these columns.
     ///
     /// # Errors
-    /// None that a caller can cause.
-    pub(crate) fn to(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+    /// None, for a batch of the table that the columns were found for.
+    pub fn batch(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         if self.columns.is_empty() {
             return Ok(batch.clone());
         }
