@@ -377,12 +377,12 @@ impl Model<'_> {
         assert!(output.status.success(), "Verilator refuses {}:\n{messages}", self.design.name);
     }
 
-    /// Compiles the C++ files as two: the headers, which are what takes time, are read twice. What
-    /// runs only when a model begins is half of the code, and is not optimised.
+    /// Compiles the C++ files as two, so that headers are read twice at most: what runs in every
+    /// cycle, and what runs only when a model begins, half of the code, which is not optimised.
     fn compile(&self, directory: &Path) {
-        let cpp = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "cpp");
-        let (slow, fast): (Vec<PathBuf>, Vec<PathBuf>) =
-            files(directory).iter().filter(cpp).cloned().partition(|path| path.to_string_lossy().ends_with("__Slow.cpp"));
+        let is_cpp = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "cpp");
+        let is_slow = |path: &PathBuf| path.to_string_lossy().ends_with("__Slow.cpp");
+        let (slow, fast): (Vec<_>, Vec<_>) = files(directory).into_iter().filter(is_cpp).partition(is_slow);
         let objects = [("fast", fast, self.design.level()), ("slow", slow, BEGINNING)]
             .map(|(name, sources, level)| self.compile_unit(directory, name, &sources, level));
         let mut library = headers::compiler(self.verilator, self.design.level(), coverage());
