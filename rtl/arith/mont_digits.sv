@@ -52,8 +52,8 @@ module mont_digits #(
     // the word ends.
     localparam int unsigned PlainBits = Upper * Span / Period;
     localparam int unsigned Tops = (PlainBits + W - 1) / W;
-    logic [PlainBits-1:0] plain_q, plain_d;
-    logic [Tops-1:0] tops_q, tops_d;
+    logic [PlainBits-1:0] plain_q, plain_words;
+    logic [Tops-1:0] tops_q, tops_words;
     logic [W-1:0] line_q [Lead];
     logic carry_q;
     logic [Upper*B-1:0] upper_d;
@@ -69,13 +69,7 @@ module mont_digits #(
     for (genvar j = 0; j < Upper; j++) begin : gen_upper
         localparam int unsigned At = j * Span / Period;
         localparam int unsigned Bits = (j + 1) * Span / Period - At;
-        for (genvar k = 0; k < Bits; k++) begin : gen_bit
-            if (At + k + W < PlainBits) begin : gen_on
-                assign plain_d[At+k] = source_i == 2'd0 ? plain_q[At+k+W] : upper_d[j*B+k];
-            end else begin : gen_top
-                assign plain_d[At+k] = source_i == 2'd0 ? 1'b0 : upper_d[j*B+k];
-            end
-        end
+        assign plain_words[At+:Bits] = upper_d[j*B+:Bits];
         if (Bits < V) begin : gen_narrow
             // Zero in a word that is narrower than others.
             logic unused;
@@ -98,10 +92,7 @@ module mont_digits #(
         localparam bit Ends = Next >= 1 && Next < Upper && At < (k + 1) * W;
         localparam int unsigned Word = Ends ? Next - 1 : 0;
         localparam int unsigned Bits = (Word + 1) * Span / Period - Word * Span / Period;
-        logic on, top;
-        assign on  = k + 1 < Tops ? tops_q[k+1<Tops?k+1 : 0] : 1'b0;
-        assign top = Ends ? upper_d[Word*B+Bits] : 1'b0;
-        assign tops_d[k] = source_i == 2'd0 ? on : top;
+        assign tops_words[k] = Ends ? upper_d[Word*B+Bits] : 1'b0;
     end
 
     always_ff @(posedge clk_i) begin
@@ -109,8 +100,8 @@ module mont_digits #(
             plain_q <= '0;
             tops_q  <= '0;
         end else if (shift_i || source_i != 2'd0) begin
-            plain_q <= plain_d;
-            tops_q  <= tops_d;
+            plain_q <= source_i == 2'd0 ? plain_q >> W : plain_words;
+            tops_q  <= source_i == 2'd0 ? tops_q >> 1 : tops_words;
         end
     end
 
