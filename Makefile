@@ -272,8 +272,8 @@ synth-memories: hardware-tools ## count the block RAMs that the library's memori
 synth-asic: hardware-tools ## map cores to standard cells, write bench/results/frequency.md (HEARITH_LIBERTY names the libraries; half an hour)
 	$(HARDWARE_PYTHON) synth/asic.py --jobs $(SYNTH_JOBS)
 
-synth-check: hardware-tools ## synthesise small forms of all hardware and compare with synth/check.json (minutes; UPDATE=1 writes it)
-	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update)
+synth-check: hardware-tools ## synthesise small forms of the hardware that changed and compare with synth/check.json (minutes; ALL=1: of all, UPDATE=1 writes it)
+	$(HARDWARE_PYTHON) synth/check.py --jobs 2 $(if $(UPDATE),--update) $(if $(ALL),--all)
 
 plain-verilog: hardware-tools ## write the designs as plain Verilog into target/plain/out, and simulate small ones with four states (minutes)
 	$(HARDWARE_PYTHON) synth/plain.py simulate

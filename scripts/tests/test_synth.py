@@ -1,5 +1,6 @@
 """What the synthesis scripts make of the tools' output."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -35,6 +36,56 @@ def test_missing_designs_are_differences():
     fewer = {"mesa N=64": TABLE["mesa N=64"]}
     assert list(check.differences(TABLE, fewer)) == ["wide_add N=64: in the table, and not synthesised"]
     assert list(check.differences(fewer, TABLE)) == ["wide_add N=64: not in the table"]
+
+
+def rows(chosen):
+    """A table of some designs, made of what there is."""
+    return {check.label(top, chosen[top]): {"LUT": 1, "state": check.state(top, chosen[top])} for top in chosen}
+
+
+def test_what_has_not_changed_is_not_synthesised(monkeypatch):
+    chosen = check.designs()
+    before = rows(chosen)
+    assert check.known(before, chosen).keys() == chosen.keys() - check.ANEW
+    assert check.known({}, chosen) == {}
+    # Another parameter, another version of the tool, other assertions.
+    assert "mesa" not in check.known(before, chosen | {"mesa": chosen["mesa"] | {"Stages": 3}})
+    monkeypatch.setattr(check, "YOSYS", "0.1")
+    assert check.known(before, chosen) == {}
+
+
+@pytest.mark.parametrize("path", ["rtl/arith/mod_add.sv", "rtl/lib/assertions.svh"])
+def test_other_sources_are_synthesised(path, monkeypatch):
+    chosen = check.designs()
+    before = rows(chosen)
+    read = Path.read_text
+
+    def changed(text):
+        monkeypatch.setattr(Path, "read_text", lambda self: read(self) + (text if self == tools.ROOT / path else ""))
+        return chosen.keys() - check.ANEW - check.known(before, chosen).keys()
+
+    assert changed("// A comment.\n") == set()
+    users = {top for top in chosen if tools.ROOT / path in tools.used_sources(top)} or chosen.keys()
+    assert changed("module more; endmodule\n") == users - check.ANEW
+
+
+def test_other_sources_with_the_same_cells_are_a_difference():
+    before = {"wide_add N=64": TABLE["wide_add N=64"] | {"state": "a"}}
+    after = {"wide_add N=64": TABLE["wide_add N=64"] | {"state": "b"}}
+    assert list(check.differences(before, after)) == [
+        "wide_add N=64: other sources than the table's, with the same cells"
+    ]
+
+
+def test_the_table_is_made_of_what_there_is(monkeypatch):
+    written = json.loads(check.TABLE.read_text())
+    table = written["designs"]
+    monkeypatch.setattr(check, "YOSYS", written["yosys"])
+    chosen = check.designs()
+    assert table.keys() == {check.label(top, chosen[top]) for top in chosen}
+    assert {top: table[check.label(top, chosen[top])]["state"] for top in chosen} == {
+        top: check.state(top, chosen[top]) for top in chosen
+    }
 
 
 def test_every_module_is_in_a_design():
