@@ -285,6 +285,8 @@ class TestPandas:
             lambda: pd.Index(x).duplicated(),
             lambda: pd.Index(x).unique(),
             lambda: x.is_unique,
+            lambda: x.dropna().is_monotonic_increasing,
+            lambda: x.is_monotonic_decreasing,
             lambda: pd.Categorical(x),
             lambda: x.array.view("int64"),
             lambda: pd.Series([1, 2], dtype="hearith"),

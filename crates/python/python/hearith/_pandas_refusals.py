@@ -13,6 +13,15 @@ class NoPlaintextMethods:
     def _values_for_argsort(self) -> NoReturn:
         raise TypeError("encrypted numbers cannot be ordered: nobody sees which is larger without the private key")
 
+    # Asked for by `is_monotonic_increasing` and its like, which would answer that they are not.
+    @property
+    def _is_monotonic_increasing(self) -> NoReturn:
+        self._values_for_argsort()
+
+    @property
+    def _is_monotonic_decreasing(self) -> NoReturn:
+        self._values_for_argsort()
+
     def _values_for_factorize(self) -> NoReturn:
         raise TypeError("encrypted numbers cannot be groups or labels: equal numbers have different ciphertexts")
 
