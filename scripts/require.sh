@@ -9,6 +9,9 @@ flags=" $(sed -n 's/^flags[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n
 if [[ $flags == *" avx2 "* ]]; then
     list+=(avx2)
 fi
+if [[ $flags == *" adx "* && $flags == *" bmi2 "* ]]; then
+    list+=(adx)
+fi
 if [[ $flags == *" avx512f "* && $flags == *" avx512dq "* && $flags == *" avx512ifma "* ]]; then
     list+=(ifma)
 fi

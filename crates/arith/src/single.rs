@@ -21,6 +21,9 @@
 //! So `q` is at most 2 below the quotient, and `r < 3 m`.
 
 #[cfg(target_arch = "x86_64")]
+mod adx;
+
+#[cfg(target_arch = "x86_64")]
 use crate::backend::ifma::alone;
 use crate::constants::Constants;
 use crate::natural::{Secret, less, mac, reduce_once, sub_assign};
@@ -64,39 +67,53 @@ fn product(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: 
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("bmi2") {
         // SAFETY: the instructions are there.
-        return unsafe { product_bmi2(out, x, y, m, mu, space) };
+        return unsafe {
+            if std::arch::is_x86_feature_detected!("adx") {
+                product_adx(out, x, y, m, mu, space)
+            } else {
+                product_bmi2(out, x, y, m, mu, space)
+            }
+        };
     }
-    product_body(out, x, y, m, mu, space);
+    product_body::<false>(out, x, y, m, mu, space);
+}
+
+/// With two chains of carries as well: rows by [`adx::add_row`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "adx,bmi2")]
+fn product_adx(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
+    product_body::<true>(out, x, y, m, mu, space);
 }
 
 /// With `mulx`, which leaves carries alone and takes any registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2")]
 fn product_bmi2(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
-    product_body(out, x, y, m, mu, space);
+    product_body::<false>(out, x, y, m, mu, space);
 }
 
+/// With `ADX` it must be called where the CPU has `adx` and `bmi2`.
 #[inline(always)]
-fn product_body(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
+fn product_body<const ADX: bool>(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], space: &mut [u64]) {
     let d = m.len();
     let (t, u) = space.split_at_mut(2 * d);
     t.fill(0);
     for (i, &limb) in y.iter().enumerate() {
-        t[i + x.len()] = add_row(&mut t[i..i + x.len()], x, limb);
+        t[i + x.len()] = row::<ADX>(&mut t[i..i + x.len()], x, limb);
     }
     // Columns from d - 2 on of the product of the upper half and the reciprocal.
     u.fill(0);
     let upper = &t[d - 1..];
     for (i, &limb) in mu.iter().enumerate() {
         let first = (d - 2).saturating_sub(i);
-        u[i + d + 1] = add_row(&mut u[i + first..i + d + 1], &upper[first..], limb);
+        u[i + d + 1] = row::<ADX>(&mut u[i + first..i + d + 1], &upper[first..], limb);
     }
     // Columns up to d of the product of the quotient and the modulus.
     let (low, quotient) = u.split_at_mut(d + 1);
     low.fill(0);
-    low[d] = add_row(&mut low[..d], m, quotient[0]);
+    low[d] = row::<ADX>(&mut low[..d], m, quotient[0]);
     for (i, &limb) in quotient.iter().enumerate().skip(1) {
-        add_row(&mut low[i..], &m[..d + 1 - i], limb);
+        row::<ADX>(&mut low[i..], &m[..d + 1 - i], limb);
     }
     sub_assign(&mut t[..=d], low);
     let (rest, top) = t.split_at_mut(d);
@@ -106,6 +123,17 @@ fn product_body(out: &mut [u64], x: &[u64], y: &[u64], m: &[u64], mu: &[u64], sp
         top[0] = top[0].wrapping_sub(borrowed & subtracted);
     }
     out.copy_from_slice(rest);
+}
+
+/// [`add_row`], or [`adx::add_row`] where the CPU has its instructions.
+#[inline(always)]
+fn row<const ADX: bool>(t: &mut [u64], a: &[u64], y: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if ADX {
+        // SAFETY: the instructions are there, as `product_body` requires.
+        return unsafe { adx::add_row(t, a, y) };
+    }
+    add_row(t, a, y)
 }
 
 /// Adds `a y` to `t`, which is as long as `a`; returns the limb carried out.

@@ -18,9 +18,10 @@ pub const REQUIRE: &str = "HEARITH_REQUIRE";
 /// (`scripts/postgres.sh test`); Chromium, for its pages; and what tests of forks need: namespaces
 /// of processes, and the right to choose the next process's id (`/proc/sys/kernel/ns_last_pid`);
 /// buildah, for the service's image.
-pub const NAMES: [&str; 20] = [
+pub const NAMES: [&str; 21] = [
     "serial",
     "avx2",
+    "adx",
     "ifma",
     "verilator",
     "cocotb",
