@@ -1,4 +1,4 @@
-"""Super-size arithmetic: products of integers of 10^4 to 10^10 bits, and remainders, by
+"""Super-size arithmetic: products of integers of 10^4 to 10^9 bits, and remainders, by
 number-theoretic transforms.
 
 Integers are Python's own, of any sign. Batches run on the threads of `hearith.set_threads`. Nothing
