@@ -10,8 +10,11 @@ selection=${HEARITH_SELECTION:---package hearith --package hearith-python --pack
 built=${CARGO_TARGET_DIR:-$PWD/target}/${profile/#dev/debug}
 
 # The example says nothing here: with it among the targets, cargo turns on the features that tests turn on in dependencies, as for them.
+targets=(--lib --bin hearith --example kernel)
+# The tests are there already. Without them, cargo compiles what only build scripts use then, and all that depends on it, once more.
+[ -z "${HEARITH_SELECTION:-}" ] || targets+=(--tests)
 # shellcheck disable=SC2086  # several arguments
-cargo build --quiet --profile "$profile" $selection --lib --bin hearith --example kernel
+cargo build --quiet --profile "$profile" $selection "${targets[@]}"
 
 case $(uname) in
     Darwin) suffix=dylib ;;

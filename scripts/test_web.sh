@@ -19,7 +19,7 @@ fi
 if [ -z "${HEARITH_COMMAND:-}" ]; then
     targets=(--bin hearith)
     # As scripts/extension.sh builds it, so that nothing is compiled twice.
-    [ -z "${HEARITH_SELECTION:-}" ] || targets=(--lib --bin hearith --example kernel)
+    [ -z "${HEARITH_SELECTION:-}" ] || targets=(--lib --bin hearith --example kernel --tests)
     # shellcheck disable=SC2086  # several arguments
     cargo build --quiet ${HEARITH_SELECTION:---package hearith} "${targets[@]}"
     export HEARITH_COMMAND=${CARGO_TARGET_DIR:-$PWD/target}/debug/hearith

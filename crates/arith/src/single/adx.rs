@@ -25,7 +25,8 @@ pub(super) fn add_row(t: &mut [u64], a: &[u64], y: u64) -> u64 {
 #[target_feature(enable = "adx,bmi2")]
 fn add_block(t: &mut [u64; 8], a: &[u64; 8], y: u64, mut carry: u64) -> u64 {
     // SAFETY: reads the eight limbs at `a`, reads and writes those at `t`, and nothing else. `xor`
-    // clears both carry flags; in the end they go into the highest limb, which they cannot overflow.
+    // clears both carry flags; in the end they go into the highest limb, which they cannot
+    // overflow.
     unsafe {
         asm!(
             "xor {zero:e}, {zero:e}",
