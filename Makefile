@@ -76,7 +76,7 @@ docs: ## build the documentation site into target/site; scripts/docs.sh --charts
 test-full: ## run everything: also the long tests, Spark, Flower, notebooks, the site, and a minute of fuzzing a target
 	@scripts/setup.sh test
 	INCLUDE_IGNORED=1 scripts/test.sh rust python web hardware cocotb benches
-	$(MAKE) synth-check
+	$(MAKE) synth-check ALL=1
 	$(HARDWARE_PYTHON) synth/plain.py simulate
 	HEARITH_ALL_TARGETS=1 .venv/bin/python -m pytest --quiet -p no:cacheprovider --config-file=/dev/null --rootdir scripts scripts/tests/test_fusesoc.py
 	$(MAKE) test-postgres

@@ -48,7 +48,7 @@ def test_what_has_not_changed_is_not_synthesised(monkeypatch):
     before = rows(chosen)
     assert check.known(before, chosen).keys() == chosen.keys() - check.ANEW
     assert check.known({}, chosen) == {}
-    # Another parameter, another version of the tool, other assertions.
+    # Another parameter, another version of the tool.
     assert "mesa" not in check.known(before, chosen | {"mesa": chosen["mesa"] | {"Stages": 3}})
     monkeypatch.setattr(check, "YOSYS", "0.1")
     assert check.known(before, chosen) == {}
