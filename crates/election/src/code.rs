@@ -51,7 +51,7 @@ impl fmt::Display for CodeError {
             Self::Length(found) => write!(f, "it has {found} letters and digits, and a code has {WHOLE}"),
             Self::Kind => f.write_str("it is a code of another kind"),
             Self::Check(None) => f.write_str("there are several mistakes in it"),
-            Self::Check(Some(group)) => write!(f, "there is a mistake in it, probably in group {group} of four"),
+            Self::Check(Some(group)) => write!(f, "there is a mistake in it, probably in group {group}"),
         }
     }
 }
