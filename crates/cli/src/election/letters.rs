@@ -31,12 +31,12 @@ pub(super) fn words(language: Language) -> Words {
             letter: "Take a picture of this code with your phone, or open the address and type your voting code.",
             address: "Address:",
             code: "Your voting code:",
-            secret: "Keep this letter to yourself: whoever has the code can vote in your place.",
+            secret: "Keep this letter to yourself: anyone who has the code can vote in your place.",
             subject: "{title}: your voting code",
-            mail: "Hello {voter},\n\nyou can vote in: {title}\n\nOpen this link to vote:\n{link}\n\nOr open the address and \
-                   type your voting code:\n{code}\n\nKeep this message to yourself: whoever has the code can vote in your \
-                   place.\n",
-            turnout: "{voted} of {voters} voters have voted, with a weight of {weight} together.",
+            mail: "Hello {voter},\n\nYou can vote in: {title}\n\nOpen this link to vote:\n{link}\n\nOr open the address and \
+                   type your voting code:\n{code}\n\nKeep this message to yourself: anyone who has the code can vote in \
+                   your place.\n",
+            turnout: "{voted} of {voters} voters have voted, with a total weight of {weight}.",
             votes: "votes",
             points: "points",
             rank: "rank {rank}: {count}",
@@ -45,20 +45,20 @@ pub(super) fn words(language: Language) -> Words {
             tie: "Tie",
             blank: "blank vote",
             trial: "This is a trial. Its result binds nobody.",
-            verified: "Verified from the published record. Election {id}, root {root} of {size} entries.",
+            verified: "Verified from the published record. Election {id}, root {root} of the board, {size} entries.",
         },
         Language::De => Words {
             for_whom: "Für",
-            letter: "Fotografieren Sie diesen Code mit dem Telefon, oder öffnen Sie die Adresse und tippen Sie Ihren \
-                     Wahlcode.",
+            letter: "Fotografieren Sie diesen Code mit dem Telefon, oder öffnen Sie die Adresse und geben Sie Ihren \
+                     Wahlcode ein.",
             address: "Adresse:",
             code: "Ihr Wahlcode:",
             secret: "Behalten Sie diesen Brief für sich: Wer den Code hat, kann an Ihrer Stelle wählen.",
             subject: "{title}: Ihr Wahlcode",
-            mail: "Guten Tag, {voter},\n\nSie können wählen: {title}\n\nMit diesem Link geht es zur Wahl:\n{link}\n\nOder \
-                   öffnen Sie die Adresse und tippen Sie Ihren Wahlcode:\n{code}\n\nBehalten Sie diese Nachricht für sich: \
-                   Wer den Code hat, kann an Ihrer Stelle wählen.\n",
-            turnout: "{voted} von {voters} haben gewählt, mit einem Gewicht von zusammen {weight}.",
+            mail: "Guten Tag, {voter},\n\nSie können wählen bei: {title}\n\nÖffnen Sie zum Wählen diesen Link:\n{link}\n\nOder \
+                   öffnen Sie die Adresse und geben Sie Ihren Wahlcode ein:\n{code}\n\nBehalten Sie diese Nachricht für \
+                   sich: Wer den Code hat, kann an Ihrer Stelle wählen.\n",
+            turnout: "{voted} von {voters} haben gewählt, mit einem Gesamtgewicht von {weight}.",
             votes: "Stimmen",
             points: "Punkte",
             rank: "Rang {rank}: {count}",
@@ -66,19 +66,19 @@ pub(super) fn words(language: Language) -> Words {
             most: "Die meisten Stimmen",
             tie: "Gleichstand",
             blank: "Enthaltung",
-            trial: "Das ist eine Probe. Das Ergebnis bindet niemanden.",
-            verified: "Nachgerechnet aus der veröffentlichten Aufzeichnung. Wahl {id}, Prüfsumme {root} von {size} Einträgen.",
+            trial: "Dies ist eine Probewahl. Ihr Ergebnis ist nicht verbindlich.",
+            verified: "Nachgerechnet aus der veröffentlichten Aufzeichnung. Wahl {id}, Prüfsumme {root} der Urne, {size} Einträge.",
         },
         Language::Fr => Words {
             for_whom: "Pour",
             letter: "Prenez ce code en photo avec votre téléphone, ou ouvrez l’adresse et tapez votre code de vote.",
             address: "Adresse :",
             code: "Votre code de vote :",
-            secret: "Gardez cette lettre pour vous : qui a le code peut voter à votre place.",
+            secret: "Gardez cette lettre pour vous : toute personne qui a le code peut voter à votre place.",
             subject: "{title} : votre code de vote",
-            mail: "Bonjour {voter},\n\nvous pouvez voter : {title}\n\nOuvrez ce lien pour voter :\n{link}\n\nOu ouvrez \
-                   l’adresse et tapez votre code de vote :\n{code}\n\nGardez ce message pour vous : qui a le code peut voter \
-                   à votre place.\n",
+            mail: "Bonjour {voter},\n\nVous pouvez participer à ce vote : {title}\n\nOuvrez ce lien pour voter :\n{link}\n\nOu \
+                   ouvrez l’adresse et tapez votre code de vote :\n{code}\n\nGardez ce message pour vous : toute personne \
+                   qui a le code peut voter à votre place.\n",
             turnout: "{voted} personnes sur {voters} ont voté, avec un poids total de {weight}.",
             votes: "voix",
             points: "points",
@@ -88,7 +88,7 @@ pub(super) fn words(language: Language) -> Words {
             tie: "Égalité",
             blank: "vote blanc",
             trial: "Ceci est un essai. Son résultat n’engage personne.",
-            verified: "Vérifié à partir du registre publié. Élection {id}, racine {root} de {size} entrées.",
+            verified: "Vérifié à partir du registre publié. Élection {id}, racine {root} de l’urne, {size} entrées.",
         },
         Language::Es => Words {
             for_whom: "Para",
@@ -108,8 +108,8 @@ pub(super) fn words(language: Language) -> Words {
             most: "Más votos",
             tie: "Empate",
             blank: "voto en blanco",
-            trial: "Esto es una prueba. Su resultado no obliga a nadie.",
-            verified: "Verificado a partir del registro publicado. Elección {id}, raíz {root} de {size} entradas.",
+            trial: "Esto es una prueba. Su resultado no es vinculante.",
+            verified: "Comprobado a partir del registro publicado. Elección {id}, raíz {root} de la urna, {size} entradas.",
         },
     }
 }
