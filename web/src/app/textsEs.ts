@@ -385,7 +385,7 @@ export const es: Texts = {
   trustee: {
     title: "Custodia",
     intro:
-      "Usted tiene una parte de la clave de la elección. Aquí solo descifra la porción de la suma que le corresponde. Este navegador comprueba las papeletas y calcula la suma a partir de ellas. Su parte de la clave nunca sale de este dispositivo.",
+      "Usted tiene una parte de la clave de la elección. Aquí esa parte descifra solo la porción de la suma que le corresponde. Este navegador comprueba las papeletas y calcula la suma a partir de ellas. Su parte de la clave nunca sale de este dispositivo.",
     notYet: "La suma no está publicada todavía.",
     file: "Su parte de la clave",
     fileHelp: "El archivo de la ceremonia de la clave, por ejemplo share-1.json.",
@@ -393,7 +393,7 @@ export const es: Texts = {
     signingHelp: "El archivo trustee.json que creó en su propio dispositivo antes de la ceremonia.",
     newKey: "Crear una clave de firma y guardarla",
     newKeyHelp:
-      "Antes de la ceremonia, cada custodio crea una clave de firma en su propio dispositivo. Guarde el archivo y dé su mitad pública a la organización. Quien reparte la clave de la elección nunca tiene su clave de firma, y por eso no puede hacer una parte en nombre de usted.",
+      "Antes de la ceremonia, cada custodio crea una clave de firma en su propio dispositivo. Guarde el archivo y dé su mitad pública a la organización. Quien reparte la clave de la elección nunca tiene la clave de firma de usted, y por eso no puede hacer una parte en su nombre.",
     public: "La mitad pública, para la ceremonia",
     filesFirst: "Elija primero su parte y su clave de firma.",
     passphrase: "Contraseña del archivo",

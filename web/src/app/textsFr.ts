@@ -234,7 +234,7 @@ export const fr: Texts = {
     renewed: (late) => `nouvelle carte d’électeur${late ? " pendant le vote" : ""}`,
     nobody: "Personne n’a obtenu de voix.",
     rules:
-      "Les pourcentages portent sur toutes les personnes qui ont voté. Sont élus les candidats qui ont le plus de voix : autant qu’une personne pouvait en choisir, ou un seul si le nombre était libre. Votre règlement décide en cas d’égalité, et s’il faut plus, comme la moitié des voix.",
+      "Les pourcentages portent sur toutes les personnes qui ont voté. Sont élus les candidats qui ont le plus de voix : autant qu’une personne pouvait en choisir, ou un seul si le nombre était libre. Votre règlement décide en cas d’égalité, et dit s’il faut plus, comme la moitié des voix.",
     rankRules:
       "Dans un classement, chaque bulletin donne à un candidat les points de son rang. 100 % correspondent alors aux points d’un candidat que tous mettent au premier rang. Un seul candidat est élu.",
     votes: (count) => `${count} voix`,
