@@ -17,3 +17,14 @@ Qed.
 
 Lemma halves x : x = D * (x / D) + x mod D.
 Proof. apply Z.div_mod. lia. Qed.
+
+(* Masks, and the two words of 32 bits of a lane. *)
+Definition test_mask (x y : Z) := if Z.land x y =? 0 then 0 else 1.
+Definition maskz (k x : Z) := if k =? 0 then 0 else x.
+Definition mul32 (a b : Z) := (a mod 4294967296) * (b mod 4294967296).
+Definition by_halves (f : Z -> Z -> Z) (x y : Z) :=
+  4294967296 * f (x / 4294967296) (y / 4294967296) + f (x mod 4294967296) (y mod 4294967296).
+Definition sub32s := by_halves (fun x y => (x - y) mod 4294967296).
+Definition min32s := by_halves Z.min.
+(* Of masks only zeros and ones are modelled: others give no word. *)
+Definition blend (a b mask : Z) := if mask =? 0 then a else if mask =? B - 1 then b else -1.

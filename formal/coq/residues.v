@@ -430,6 +430,15 @@ Proof.
   destruct Du as [v Hv]. exists v. rewrite Hu, Hv. ring.
 Qed.
 
+(* The Chinese remainder theorem. *)
+Lemma terms_number k Q pairs X : Forall (member k Q) pairs -> whole pairs = Q ->
+  (forall m r, In (m, r) pairs -> cong (q m) X r) -> cong Q X (terms pairs).
+Proof.
+  intros Hm W Hr. apply cong_divide. rewrite <- W. apply (all_divide k Q pairs Hm 1); [rewrite W; ring|].
+  intros [m x] Hp. cbn [fst]. apply cong_divide. rewrite (Hr m x Hp). symmetry.
+  apply in_split in Hp as (l1 & l2 & ->). apply (terms_residue k Q l1 m x l2 Hm W).
+Qed.
+
 (* rns/convert/serial.rs: numbers. For every basis and every number below Q: its residues give it back. *)
 Theorem numbers_correct product pairs X : limbs product -> whole pairs = val product ->
   Z.of_nat (length pairs) <= MOST_MODULI -> Forall (member (length product) (val product)) pairs ->
@@ -469,8 +478,6 @@ Proof.
   rewrite Es in F. fold Q in F. specialize (F ltac:(lia)).
   destruct (reduce_once rest (top - high - borrow) product) as [s r]. destruct F as (_ & _ & Vr & Rr & _).
   cbn [snd]. rewrite E in Vr.
-  apply cong_small with Q; [lia|exact HX|]. symmetry. transitivity S; [|exists (n + s); rewrite Vr; unfold Q; ring]. 
-  apply cong_divide. rewrite <- W. apply (all_divide k Q pairs Hm 1); [rewrite W; ring|].
-  intros [m x] Hp. cbn [fst]. apply cong_divide. rewrite (Hr m x Hp). symmetry.
-  apply in_split in Hp as (l1 & l2 & ->). apply (terms_residue k Q l1 m x l2 Hm W).
+  apply cong_small with Q; [lia|exact HX|]. symmetry. transitivity S; [|exists (n + s); rewrite Vr; unfold Q; ring].
+  apply (terms_number k Q pairs X Hm W Hr).
 Qed.

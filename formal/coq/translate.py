@@ -39,6 +39,12 @@ CONSTANTS = {
         ("rns/src/basis.rs", "MOST_BITS"),
         ("rns/src/basis.rs", "MOST_MODULI"),
     ],
+    "ifma_back_constants": [("rns/src/convert/ifma/back.rs", "FRACTION")],
+    "avx2_residue_constants": [
+        ("rns/src/convert/avx2.rs", "RADIX"),
+        ("rns/src/convert/avx2.rs", "MODULUS_BITS"),
+        ("rns/src/convert/avx2.rs", "TERMS"),
+    ],
     "doubling_constants": [("arith/src/doubling.rs", "STEP")],
     "ifma_constants": [
         ("arith/src/backend/ifma.rs", "RADIX"),
@@ -99,6 +105,17 @@ EXPRESSIONS = {
             r"let most = \(1 << \(2 \* RADIX\)\) / \((\d+) \* limbs as u128\);",
             1,
         ),
+    ],
+    "ifma_back_bounds": [
+        ("rns/src/convert/ifma/back.rs", "SIGN", r"\(bit_length\(&system\.product\) \+ (\d+)\)\.div_ceil\(RADIX\)", 1),
+        ("rns/src/convert/ifma/back.rs", "NARROW_DIGITS", r"let count = if q < NARROW \{ (\d+) \} else \{ \d+ \};", 1),
+        ("rns/src/convert/ifma/back.rs", "WIDE_DIGITS", r"let count = if q < NARROW \{ \d+ \} else \{ (\d+) \};", 1),
+    ],
+    "avx2_residue_bounds": [
+        ("rns/src/convert/avx2.rs", "WEIGHT", r"\(0\.\.RADIX \* limb \+ (\d+)\)\.fold\(1 % q,", 1),
+        ("rns/src/convert/avx2.rs", "SCALE", r"let scale = \(\(u128::from\(inverse\) << (\d+)\) % u128::from\(q\)\)", 1),
+        ("rns/src/convert/avx2.rs", "PART", r"let part = \(\(1_u64 << \((\d+) \+ bits\)\) - 1\) / q;", 1),
+        ("rns/src/convert/avx2.rs", "TWICE", r"\(bits\.div_ceil\(RADIX\), \(bits \+ (\d+)\)\.div_ceil\(RADIX\)\)", 1),
     ],
     "transform_bits": [
         (
@@ -1057,6 +1074,9 @@ def balanced(coq):
 
 def constant(source, name):
     """The value of an integer constant: a literal or another constant of the file."""
+    masked = re.search(rf"const {name}: u64 = \(1 << (\w+)\) - 1;", source)
+    if masked:
+        return (1 << constant(source, masked.group(1))) - 1
     match = re.search(rf"const {name}: u(?:32|64|size) = (\w+);", source)
     if not match:
         raise Unknown(f"there is no constant {name}")

@@ -13,6 +13,12 @@ NODES = [(r"\bw\[(\d)\]", r"w\1")]
 # The loop that multiplies by a leaf's root, and its two cases.
 WRAPPED = [(r"\A.*(for \(y, from\) in wrapped.*?\n        \})\n.*\Z", r"\1"), (r", &m\)", ", m)")]
 BY_LEAF = r"if leaf\.is_multiple_of\(2\) \{ (.*?) \} else \{ (.*?) \}"
+# Of a function's text, only what these patterns find.
+SETTLED = r"\A\s*(let mask = .*?;).*?let mut carry = .*?;\s*for limb in [^{]*\{(.*?)\n        \}\n.*\Z"
+RESTORED = r"\A\s*(let mask = .*?;).*?let negative = .*?for \(limb, [^{]*\{(.*?)\n        \}\s*\Z"
+SUBTRACTED = r"\A\s*(let mask = .*?;).*?for \(limb, [^{]*\{(.*?)\n        \}\n.*\Z"
+BLENDED = r"\A\s*(let mask = .*?;).*borrow = [^\n]*;\s*for \(limb, [^{]*\{(.*?)\n        \}\n.*\Z"
+NO_HALVES = (r"\[half\]", "")
 # Files of the proofs that say what a structure of Rust is.
 RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
 # Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
@@ -53,6 +59,129 @@ FUNCTIONS = {
                         (r"factor\.q\[0\]", "q"),
                     ],
                 ),
+            ],
+        ),
+    ],
+    "ifma_back": [
+        (
+            "rns/src/convert/ifma/back.rs",
+            [
+                ("narrow", "narrow", "(residue first second : Z)", []),
+                (
+                    "wide_limbs",
+                    "wide",
+                    "(residue : Z)",
+                    [(r"\A.*store\(&mut limbs\[0\], (.*?)\);\s*store\(&mut limbs\[1\], (.*?)\);\n.*\Z", r"(\1, \2)")],
+                ),
+                (
+                    "narrow_factor",
+                    "scale",
+                    "(fraction q : Z)",
+                    [(r"\A.*push\(([^\n]*fraction[^\n]*)\);\n.*\Z", r"\1"), (r"scale\.q\[0\]", "q")],
+                ),
+                (
+                    "wide_factors",
+                    "scale",
+                    "(y : Z)",
+                    [(r"\A.*push\((y)\);\s*push\(([^\n]*y\))\);\n.*\Z", r"(\1, \2)")],
+                ),
+                (
+                    "parts_start",
+                    "scale",
+                    "(count : Z)",
+                    [(r"\A.*let mut parts = (.*?);\n.*\Z", r"\1"), (r"self\.scales\.len\(\) as u64", "count")],
+                ),
+                (
+                    "parts_step",
+                    "scale",
+                    "(parts fraction : Z)",
+                    [(r"\A.*(let unit = .*?;)\n.*\n *(parts = .*?;)\n.*\Z", r"\1 \2")],
+                ),
+                ("quotient", "scale", "(parts : Z)", [(r"\A.*push\(([^\n]*parts\))\);\n.*\Z", r"\1")]),
+                (
+                    "column_step",
+                    "columns",
+                    "(low high factor entry before : Z)",
+                    [
+                        (r"\n    for \(word.*\Z", ""),
+                        (r"row\[j \+ 1\]", "entry"),
+                        (r"row\[j\]", "before"),
+                        (r"\[j\]", ""),
+                    ],
+                ),
+                ("column_end", "columns", "(low high : Z)", [(r"\A.*store\(word, ([^\n]*)\);\n.*\Z", r"\1")]),
+                ("settled", "settle", "(limb carry : Z)", [(SETTLED, r"\1\2")]),
+                ("negative", "settle", "(top : Z)", [(r"\A.*let negative = (.*?);\n.*\Z", r"\1")]),
+                ("restored", "settle", "(negative product limb carry : Z)", [(RESTORED, r"\1\2")]),
+            ],
+        ),
+    ],
+    "avx2_residues": [
+        (
+            "rns/src/convert/avx2.rs",
+            [
+                ("less", "less", "(x q : Z)", []),
+                (
+                    "step",
+                    "reduce",
+                    "(q neg_inverse x : Z)",
+                    [(r"\A.*let step = \|x: __m256i\| \{(.*?)\};\n.*\Z", r"\1")],
+                ),
+                (
+                    "reduce",
+                    "reduce",
+                    "(q neg_inverse sum : Z)",
+                    [(r"\A.*\};\n", ""), (r"\bstep\(", "step(q, neg_inverse, ")],
+                ),
+                ("add", "add", "(a b q : Z)", [(r"modulus\.q", "q")]),
+                (
+                    "sum_step",
+                    "sums",
+                    "(sum x entry : Z)",
+                    [(r"\n *sums\[g\]\[1\] = [^\n]*", ""), (r"entries\[g\] as i32", "entry"),
+                     (r"sums\[g\]\[0\]", "sum"), (r"x\[0\]", "x")],
+                ),
+                (
+                    "scaled_residue",
+                    "scale",
+                    "(residue q neg_inverse scale : Z)",
+                    [
+                        (r"\A.*\n *y\[half\] = (.*?);\n.*\Z", r"\1"),
+                        (r"residues\[half\]", "residue"),
+                        (r"modulus\.scale", "scale"),
+                        (r"\breduce\((.*), modulus\)", r"reduce(q, neg_inverse, \1)"),
+                    ],
+                ),
+                (
+                    "part_step",
+                    "scale",
+                    "(quotient y part bits : Z)",
+                    [
+                        (r"\A.*(let fraction =\s.*?;\n *quotient\[half\] = .*?;)\n.*\Z", r"\1"),
+                        (r"bits\.into\(\)", "bits"),
+                        NO_HALVES,
+                    ],
+                ),
+                (
+                    "quotient_end",
+                    "scale",
+                    "(quotient : Z)",
+                    [(r"\A.*\n *y\[self\.moduli\.len\(\)\]\[half\] = (.*?);\n.*\Z", r"\1"), NO_HALVES],
+                ),
+                (
+                    "combine_step",
+                    "combine",
+                    "(x next sum : Z)",
+                    [
+                        (r"if first \+ g \+ 1 < x\.len\(\) \{(.*?)\}", r"\1"),
+                        (r"x\[first \+ g \+ 1\]", "next"),
+                        (r"x\[first \+ g\]", "x"),
+                        NO_HALVES,
+                    ],
+                ),
+                ("settled", "settle", "(limb q carry borrow : Z)", [(SUBTRACTED, r"\1\2"), NO_HALVES]),
+                ("fits", "settle", "(borrow : Z)", [(r"\A.*let fits = (.*?);\n.*\Z", r"\1")]),
+                ("subtracted", "settle", "(fits limb q borrow : Z)", [(BLENDED, r"\1\2"), NO_HALVES]),
             ],
         ),
     ],
@@ -122,9 +251,22 @@ OPERATIONS = {
     "_mm512_srli_epi64": "shr",
     "_mm512_slli_epi64": "shl64",
     "_mm512_setzero_si512": "0",
+    "_mm512_and_si512": "Z.land",
+    "_mm512_test_epi64_mask": "test_mask",
+    "_mm512_maskz_mov_epi64": "maskz",
+    "_mm256_setzero_si256": "0",
+    "_mm256_add_epi64": "add64",
+    "_mm256_sub_epi64": "sub64",
+    "_mm256_sub_epi32": "sub32s",
+    "_mm256_min_epu32": "min32s",
+    "_mm256_mul_epu32": "mul32",
+    "_mm256_and_si256": "Z.land",
+    "_mm256_srli_epi64": "shr",
+    "_mm256_srl_epi64": "shr",
+    "_mm256_blendv_epi8": "blend",
 }
 # What is the identity in a lane.
-SAME = {"load", "broadcast", "splat", "W::load", "W::splat"}
+SAME = {"load", "broadcast", "splat", "W::load", "W::splat", "_mm_cvtsi64_si128", "_mm256_set1_epi32"}
 
 
 class Lane:
@@ -150,6 +292,10 @@ class Lane:
                 stored.append(statement[1][3][0][1])
                 lines.append(f"let {stored[-1]}_new := {self.value(statement[1][1])} in")
                 stored[-1] += "_new"
+            elif statement[0] == "call" and statement[1][:2] == ("path", "store"):
+                target, value = statement[1][2]
+                stored.append(f"{target[1]}_new")
+                lines.append(f"let {stored[-1]} := {self.value(value)} in")
             else:
                 raise self.unknown(f"statement {statement[0]} in a lane")
         result = self.value(self.result) if self.result else f"({', '.join(stored)})"
@@ -178,8 +324,10 @@ class Lane:
             return self.called(rest[1], [rest[0], *rest[2]])
         if kind == "path":
             return self.called(rest[0], rest[1])
-        if kind == "binary" and rest[0] == "*":
-            return f"({self.value(rest[1])} * {self.value(rest[2])})"
+        if kind == "binary" and rest[0] in ("*", "-"):
+            return f"({self.value(rest[1])} {rest[0]} {self.value(rest[2])})"
+        if kind == "binary" and rest[0] == "<<":
+            return f"(shl64 {self.value(rest[1])} {self.value(rest[2])})"
         raise self.unknown(f"{kind} in a lane")
 
     def called(self, name, arguments):
@@ -208,6 +356,19 @@ def innermost(body):
     return body[start : end - 1]
 
 
+def shifted(body):
+    """The text with a shift's constant as its last argument."""
+    head = re.compile(r"(\w+)::<(?:\{ )?(\w+)(?: as i32 \})?>\(")
+    while match := head.search(body):
+        depth, end = 1, match.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(body[end], 0)
+            end += 1
+        inside = body[match.end() : end - 1].strip()
+        body = f"{body[: match.start()]}{match[1]}({inside}, {match[2]}){body[end:]}"
+    return body
+
+
 def translated(sources, translate):
     """The text of each Coq file."""
     for coq, files in FUNCTIONS.items():
@@ -219,8 +380,7 @@ def translated(sources, translate):
                 body = translate.function_text(source, function)[2]
                 for pattern, new in replaced:
                     body = re.sub(pattern, new, body, flags=re.DOTALL)
-                # A shift's constant becomes its last argument.
-                body = re.sub(r"(\w+)::<(\w+)>\(((?:[^()]|\([^()]*\))*)\)", r"\1(\3, \2)", body)
+                body = shifted(body)
                 try:
                     constants = source + (sources / CONSTANTS[rust.split("/")[0]]).read_text()
                     lines.append(Lane(constants, innermost(body), own, translate).text(name, parameters))
