@@ -1,6 +1,6 @@
 (* Premises of the theorems about residue number systems hold for some bases. *)
 From Arith Require Import residues.
-From Arith Require fractions.
+From Arith Require fractions fractions_back.
 
 Ltac computed := first [lia | vm_compute; intuition discriminate | apply cong_by_mod; [discriminate|vm_compute; reflexivity]].
 
@@ -45,3 +45,38 @@ Proof. apply (fractions.residue_correct 5 7 [7; 9]); computed. Qed.
 Example scaled_example : let q := 2 ^ 59 + 1 in let f := fractions.fractions [7; 9] (fractions.digits 4 q 3) in
   Generated.fractions.scaled (fst f) (snd f) (q mod 4503599627370496) (q / 4503599627370496) = (3 * fractions.number [7; 9]) mod q.
 Proof. apply (fractions.scaled_correct (2 ^ 59 + 1) 3 [7; 9]); computed. Qed.
+
+(* Back on IFMA: a narrow modulus and a wide one. *)
+Definition X := 123456789012345.
+Definition two := [(Modulus 7 [2 ^ 59] 2, X mod 7); (Modulus (2 ^ 59) [7] 411757680216731063, X mod 2 ^ 59)].
+Definition whole_two := 7 * 2 ^ 59.
+Lemma two_members : Forall (member 1 whole_two) two.
+Proof.
+  unfold two, whole_two, X. repeat constructor; try (vm_compute; intuition discriminate);
+    apply cong_by_mod; (discriminate || (vm_compute; reflexivity)).
+Qed.
+Lemma two_residues m r : In (m, r) two -> cong (q m) X r.
+Proof.
+  unfold two. cbn [In]. intros [H|[H|[]]]; injection H as <- <-; apply cong_by_mod; (discriminate || (vm_compute; reflexivity)).
+Qed.
+Example narrow_example : let ds := fractions.digits 2 7 2 in let f := Generated.ifma_back.narrow 3 (nth 0 ds 0) (nth 1 ds 0) in
+  Generated.ifma_back.narrow_factor f (7 mod 2 ^ 52) = 6 /\ 2 ^ 52 * 6 <= 7 * (f mod 2 ^ 52) <= 2 ^ 52 * 6 + 2 * 7.
+Proof. apply (fractions_back.narrow_correct 7 2 3); computed. Qed.
+Example scale_example : let fs := fractions_back.factors two in let rows := fractions_back.rows 2 whole_two two in
+  exists z, length fs = length rows /\ Z.of_nat (length fs) <= 2 * 512 + 1 /\
+  cong ((2 ^ 52) ^ 2) (places.dot (2 ^ 52) (fractions_back.read fs) rows) z /\ cong whole_two z (terms two) /\
+  - whole_two <= z < whole_two.
+Proof. apply (fractions_back.scale_correct 1 whole_two 2 two); [computed|apply two_members|computed]. Qed.
+Example columns_example : let sum := fractions_back.columns 2 [5; 6] [[7; 8]; [9; 10]] in
+  length sum = 2%nat /\ places.all_below (B - 4096) sum /\
+  cong ((2 ^ 52) ^ 2) (places.in_base (2 ^ 52) sum) (places.dot (2 ^ 52) [5; 6] [[7; 8]; [9; 10]]).
+Proof. apply (fractions_back.columns_correct 2 [5; 6]); repeat constructor; computed. Qed.
+Example settle_example : let s := fractions_back.settle [2 ^ 52 - 3; 2 ^ 52 - 1] (places.cut (2 ^ 52) 2 5) in
+  places.all_below (2 ^ 52) s /\ places.in_base (2 ^ 52) s = -3 mod 5.
+Proof. apply (fractions_back.settle_correct 2 _ 5 (-3)); repeat constructor; computed. Qed.
+Example back_example : let x := fractions_back.back 2 whole_two two in
+  places.all_below (2 ^ 52) x /\ places.in_base (2 ^ 52) x = X.
+Proof.
+  apply (fractions_back.back_correct 62 2 1 whole_two two X);
+    [computed|computed|computed|computed|apply two_members|computed|apply two_residues].
+Qed.
