@@ -192,7 +192,7 @@ Proof.
       replace (length (firstn k x)) with k by lia. exists 0. ring.
 Qed.
 
-(* rns/convert/avx2.rs: residues, sums. x mod q for numbers of every length. *)
+(* rns/convert/avx2.rs: residues, sums, new. x mod q for numbers of every length. *)
 Theorem residues_correct q n x : narrow_modulus q n -> all_below E x ->
   to_residue q n x (powers q (length x)) = in_base E x mod q.
 Proof.

@@ -1,6 +1,6 @@
 (* Premises of the theorems about residue number systems hold for some bases. *)
 From Arith Require Import residues.
-From Arith Require fractions fractions_back.
+From Arith Require fractions fractions_back avx2_residues.
 
 Ltac computed := first [lia | vm_compute; intuition discriminate | apply cong_by_mod; [discriminate|vm_compute; reflexivity]].
 
@@ -79,4 +79,46 @@ Example back_example : let x := fractions_back.back 2 whole_two two in
 Proof.
   apply (fractions_back.back_correct 62 2 1 whole_two two X);
     [computed|computed|computed|computed|apply two_members|computed|apply two_residues].
+Qed.
+
+(* Residues and back on AVX2: odd moduli of up to 30 bits. *)
+Definition neg (q : Z) := if q =? 7 then 1227133513 else 3405295499.
+Definition odd := [(Modulus 7 [1073741789] 1, 4321987654 mod 7); (Modulus 1073741789 [7] 920350105, 4321987654 mod 1073741789)].
+Lemma seven : avx2_residues.narrow_modulus 7 (neg 7).
+Proof. unfold avx2_residues.narrow_modulus. repeat split; try (vm_compute; intuition discriminate). apply cong_by_mod; [discriminate|reflexivity]. Qed.
+Lemma odd_members : Forall (avx2_residues.odd_member neg 1 (7 * 1073741789)) odd.
+Proof.
+  unfold odd, avx2_residues.odd_member, avx2_residues.narrow_modulus. repeat constructor; try (vm_compute; intuition discriminate);
+    apply cong_by_mod; (discriminate || (vm_compute; reflexivity)).
+Qed.
+Lemma odd_residues m r : In (m, r) odd -> cong (q m) 4321987654 r.
+Proof.
+  unfold odd. cbn [In]. intros [H|[H|[]]]; injection H as <- <-; apply cong_by_mod; (discriminate || (vm_compute; reflexivity)).
+Qed.
+Example avx2_less_example : Generated.avx2_residues.less 9 7 = 9 mod 7.
+Proof. apply avx2_residues.less_correct; computed. Qed.
+Example avx2_add_example : Generated.avx2_residues.add 5 6 7 = (5 + 6) mod 7.
+Proof. apply avx2_residues.add_correct; computed. Qed.
+Example avx2_reduce_example : let r := Generated.avx2_residues.reduce 7 (neg 7) (40 * 2 ^ 58) in
+  0 <= r < 7 /\ cong 7 (r * 2 ^ 64) (40 * 2 ^ 58).
+Proof. apply avx2_residues.reduce_correct; [apply seven|computed]. Qed.
+Example avx2_residues_example :
+  avx2_residues.to_residue 7 (neg 7) (repeat 99 50) (avx2_residues.powers 7 50) = places.in_base (2 ^ 28) (repeat 99 50) mod 7.
+Proof. apply (avx2_residues.residues_correct 7 (neg 7) (repeat 99 50)); [apply seven|apply Forall_forall; intros x H; apply repeat_spec in H; lia]. Qed.
+Example avx2_scale_example : let fs := avx2_residues.factors neg odd in let rows := avx2_residues.rows 2 (7 * 1073741789) odd in
+  exists z, length fs = length rows /\ Z.of_nat (length fs) <= 512 + 1 /\ places.all_below (2 ^ 30) fs /\
+  cong ((2 ^ 28) ^ 2) (places.dot (2 ^ 28) fs rows) z /\ cong (7 * 1073741789) z (terms odd) /\ 0 <= z < 2 * (7 * 1073741789).
+Proof. apply (avx2_residues.scale_correct neg 1 _ 2 odd); [computed|apply odd_members|computed]. Qed.
+Example avx2_combine_example : let x := avx2_residues.combine 2 [5; 6] [[7; 8]; [9; 10]] in
+  length x = 2%nat /\ places.all_below (2 ^ 46) x /\
+  cong ((2 ^ 28) ^ 2) (places.in_base (2 ^ 28) x) (places.dot (2 ^ 28) [5; 6] [[7; 8]; [9; 10]]).
+Proof. apply (avx2_residues.combine_correct 2 [5; 6]); repeat constructor; computed. Qed.
+Example avx2_settle_example : let s := avx2_residues.settle [8; 0] (places.cut (2 ^ 28) 2 5) in
+  places.all_below (2 ^ 28) s /\ places.in_base (2 ^ 28) s = 8 mod 5.
+Proof. apply (avx2_residues.settle_correct 2 _ 5 8); repeat constructor; computed. Qed.
+Example avx2_back_example : let x := avx2_residues.back neg 2 (7 * 1073741789) odd in
+  places.all_below (2 ^ 28) x /\ places.in_base (2 ^ 28) x = 4321987654.
+Proof.
+  apply (avx2_residues.back_correct neg 33 2 1 _ odd 4321987654);
+    [computed|computed|computed|computed|apply odd_members|computed|apply odd_residues].
 Qed.

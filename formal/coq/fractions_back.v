@@ -187,8 +187,8 @@ Proof.
     replace (C * (2 * q m)) with (2 * Q) in * by (rewrite <- Vc; ring). lia.
 Qed.
 
-(* rns/convert/ifma/back.rs: scale. The factors and rows give the sum over all moduli less k Q, with
-   k right or one too large; all is modulo D^limbs. *)
+(* rns/convert/ifma/back.rs: scale, wide, rows. The factors and rows give the sum over all moduli less
+   k Q, with k right or one too large; all is modulo D^limbs. *)
 Theorem scale_correct k Q limbs pairs : 0 < Q -> Forall (member k Q) pairs -> Z.of_nat (length pairs) <= MOST_MODULI ->
   exists z, length (factors pairs) = length (rows limbs Q pairs) /\
     Z.of_nat (length (factors pairs)) <= 2 * MOST_MODULI + 1 /\

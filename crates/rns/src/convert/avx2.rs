@@ -139,6 +139,8 @@ impl Modulus {
 }
 
 impl Narrow {
+    // Proved: `residues_correct` in formal/coq/avx2_residues.v.
+    // Proved: `back_correct` in formal/coq/avx2_residues.v.
     fn new(system: &System) -> Self {
         let bits = bit_length(&system.product) as usize;
         // Twice `Q` has room in what comes back.
@@ -164,6 +166,8 @@ impl Narrow {
     }
 
     /// See [`ResidueKernel::residues`].
+    ///
+    /// Proved: `residues_correct` in formal/coq/avx2_residues.v.
     #[target_feature(enable = "avx2")]
     fn residues(&self, numbers: &Numbers<'_>, columns: &mut [&mut [u64]]) {
         let mut x = vec![[_mm256_setzero_si256(); 2]; self.limbs];
@@ -191,6 +195,8 @@ impl Narrow {
     }
 
     /// See [`ResidueKernel::numbers`].
+    ///
+    /// Proved: `back_correct` in formal/coq/avx2_residues.v.
     #[target_feature(enable = "avx2")]
     fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]) {
         let count = rows.len() / self.wide_limbs;
@@ -206,6 +212,8 @@ impl Narrow {
     }
 
     /// `y_i` of each modulus, then `k`, for up to eight numbers.
+    ///
+    /// Proved: `scale_correct` in formal/coq/avx2_residues.v.
     #[target_feature(enable = "avx2")]
     fn scale(&self, columns: &[&[u64]], range: Range<usize>, y: &mut [Pair]) {
         let mut quotient = [_mm256_setzero_si256(); 2];
@@ -225,6 +233,8 @@ impl Narrow {
     }
 
     /// The sum of all multiples of cofactors, in columns below 2^40.
+    ///
+    /// Proved: `combine_correct` in formal/coq/avx2_residues.v.
     #[target_feature(enable = "avx2")]
     fn combine(&self, y: &[Pair], x: &mut [Pair]) {
         x.fill([_mm256_setzero_si256(); 2]);
@@ -248,6 +258,9 @@ impl Narrow {
 }
 
 /// For each of [`ABREAST`] columns of a table the sum of its products with `x`.
+///
+/// Proved: `residues_correct` in formal/coq/avx2_residues.v.
+/// Proved: `combine_correct` in formal/coq/avx2_residues.v.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn sums(x: &[Pair], table: &[u32]) -> [Pair; ABREAST] {
@@ -263,6 +276,8 @@ fn sums(x: &[Pair], table: &[u32]) -> [Pair; ABREAST] {
 }
 
 /// `sum / 2^64 mod q`. The first step leaves less than 2^32, the second one at most `q`.
+///
+/// Proved: `reduce_correct` in formal/coq/avx2_residues.v.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn reduce(sum: __m256i, modulus: &Modulus) -> __m256i {
@@ -275,6 +290,8 @@ fn reduce(sum: __m256i, modulus: &Modulus) -> __m256i {
 }
 
 /// The sum of two residues.
+///
+/// Proved: `add_correct` in formal/coq/avx2_residues.v.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn add(a: __m256i, b: __m256i, modulus: &Modulus) -> __m256i {
@@ -282,6 +299,8 @@ fn add(a: __m256i, b: __m256i, modulus: &Modulus) -> __m256i {
 }
 
 /// `x`, below `2 q`, without the `q` that it may hold too much.
+///
+/// Proved: `less_correct` in formal/coq/avx2_residues.v.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn less(x: __m256i, q: __m256i) -> __m256i {
@@ -361,6 +380,8 @@ fn load(x: &mut [Pair], numbers: &Numbers<'_>, range: Range<usize>) {
 
 /// Carries the columns up into limbs, and takes `product` away where it fits. What leaves the last
 /// limb is dropped.
+///
+/// Proved: `settle_correct` in formal/coq/avx2_residues.v.
 #[target_feature(enable = "avx2")]
 fn settle(x: &mut [Pair], product: &[u64]) {
     let mask = broadcast(MASK);

@@ -20,7 +20,7 @@ use std::arch::x86_64::{
 /// modulo `2^(52 m)`, the last row being `2^(52 m) - Q`.
 ///
 /// # Bounds
-/// - The fractions are added up in units of `2^-40`. Each is at most `B^-1` above the true one and
+/// - The fractions are added up in units of `2^-40`. Each is at most `2 B^-1` above the true one and
 ///   loses less than a unit; as `t` is added in advance, the sum is too large by less than `2 t`
 ///   units, and the `k` from it right or one too large. So `X` or `X - Q` comes out, and as
 ///   `Q < 2^(52 m - 1)` its sign is the top bit.
@@ -52,6 +52,7 @@ struct Scale {
 }
 
 impl Back {
+    // Proved: `back_correct` in formal/coq/fractions_back.v.
     pub(super) fn new(system: &System) -> Self {
         let limbs = (bit_length(&system.product) + 1).div_ceil(RADIX) as usize;
         let width = limbs.div_ceil(limbs.div_ceil(WIDEST));
@@ -77,6 +78,8 @@ impl Back {
     }
 
     /// See [`super::ResidueKernel::numbers`].
+    ///
+    /// Proved: `back_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     pub(super) fn numbers(&self, columns: &[&[u64]], rows: &mut [u64]) {
         let mut factors = vec![Octet::default(); self.rows];
@@ -92,6 +95,8 @@ impl Back {
     }
 
     /// All `y_i` and `k` for up to eight numbers, from number `start` on.
+    ///
+    /// Proved: `scale_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn scale(&self, factors: &mut [Octet], columns: &[&[u64]], start: usize) {
         let unit = broadcast(1 << FRACTION);
@@ -140,6 +145,8 @@ impl Back {
     }
 
     /// Carries, adds `Q` where the sum is negative, and carries again.
+    ///
+    /// Proved: `settle_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f")]
     fn settle(&self, sum: &mut [Octet]) {
         let mask = broadcast(MASK);
@@ -169,6 +176,8 @@ impl Scale {
 
     /// The fraction of `y / q` in one limb, for a residue of one limb: as [`fractions`], above the
     /// true one by 2 units at most, and `2 q <= B`.
+    ///
+    /// Proved: `narrow_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn narrow(&self, residue: __m512i, first: u64, second: u64) -> __m512i {
@@ -177,6 +186,8 @@ impl Scale {
     }
 
     /// The same in two limbs, for a residue of two.
+    ///
+    /// Proved: `scale_correct` in formal/coq/fractions_back.v.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn wide(&self, residue: __m512i) -> [__m512i; 2] {
@@ -190,6 +201,8 @@ impl Scale {
 
 /// The rows of the table with a zero before the first limb: `Q / q` for a modulus, for a wide one
 /// also `2^52` times as much, and `2^(52 m) - Q`.
+///
+/// Proved: `scale_correct` in formal/coq/fractions_back.v.
 fn rows(system: &System, limbs: usize) -> Vec<Vec<u64>> {
     let padded = |zeros: usize, row: Vec<u64>| {
         let mut padded = vec![0; zeros];
@@ -215,6 +228,8 @@ fn cut(number: &[u64], limbs: usize) -> Vec<u64> {
 
 /// `sum[j] = sum over k of low(factors[k] table[k][j + 1]) + high(factors[k] table[k][j])` for `W`
 /// limbs.
+///
+/// Proved: `columns_correct` in formal/coq/fractions_back.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn columns<const W: usize>(sum: &mut [Octet], factors: &[Octet], table: &[u64]) {
     let (mut low, mut high) = ([_mm512_setzero_si512(); W], [_mm512_setzero_si512(); W]);
