@@ -1,5 +1,5 @@
-(* crates/rns/src/convert/avx2.rs: residues and back in one lane, for every basis of odd moduli of up
-   to 30 bits. The steps are translated; the loops over limbs, moduli and pieces are models. *)
+(* crates/rns/src/convert/avx2.rs: residues and back in one lane, for every basis of odd moduli of
+   up to 30 bits. The steps are translated; the loops over limbs, moduli and pieces are models. *)
 From Arith Require Import words lanes.
 From Arith Require Export residues places.
 From Generated Require Export avx2_residues avx2_residue_constants avx2_residue_bounds.
@@ -55,7 +55,8 @@ Proof.
     (apply bezout_rel_prime; apply Bezout_intro with (- n) t; lia).
 Qed.
 
-(* rns/convert/avx2.rs: reduce. Of a sum of TERMS products: below q, and 2^64 times it is the sum. *)
+(* rns/convert/avx2.rs: reduce. Of a sum of TERMS products: below q, and 2^64 times it is the sum
+   modulo q. *)
 Theorem reduce_correct q n sum : narrow_modulus q n -> 0 <= sum <= TERMS * 2 ^ (RADIX + MODULUS_BITS) ->
   0 <= reduce q n sum < q /\ cong q (reduce q n sum * 2 ^ 64) sum.
 Proof.
@@ -313,8 +314,8 @@ Proof.
     replace (C * (2 * q m)) with (2 * Q) in * by (rewrite <- Vc; ring). lia.
 Qed.
 
-(* rns/convert/avx2.rs: scale. The factors and rows give the sum over all moduli less k Q, with k right
-   or one too small; all is modulo 2^28^limbs. *)
+(* rns/convert/avx2.rs: scale. The factors and rows give the sum over all moduli less k Q, with k
+   right or one too small; all is modulo 2^28^limbs. *)
 Theorem scale_correct neg k Q limbs pairs : 0 < Q -> Forall (odd_member neg k Q) pairs -> Z.of_nat (length pairs) <= MOST_MODULI ->
   exists z, length (factors neg pairs) = length (rows limbs Q pairs) /\
     Z.of_nat (length (factors neg pairs)) <= MOST_MODULI + 1 /\ all_below (2 ^ MODULUS_BITS) (factors neg pairs) /\
@@ -340,8 +341,8 @@ Proof.
     assert (t * Q <= 512 * Q) by (apply Z.mul_le_mono_nonneg_r; lia). lia.
 Qed.
 
-(* avx2.rs: combine. All columns of a piece side by side, then the halves of their sums; the sums are
-   added piece by piece here. *)
+(* avx2.rs: combine. All columns of a piece side by side, then the halves of their sums; the sums
+   are added piece by piece here. *)
 Fixpoint row_step (f : Z) (row sums : list Z) : list Z :=
   match row, sums with entry :: row, sum :: sums => sum_step sum f entry :: row_step f row sums | _, _ => [] end.
 Fixpoint rows_loop (fs : list Z) (rows : list (list Z)) (sums : list Z) : list Z :=
@@ -447,8 +448,8 @@ Proof.
     rewrite dot_app by lia. cbn [in_base]. lia.
 Qed.
 
-(* rns/convert/avx2.rs: combine, sums. No sum leaves its lane, also with carries; the columns are worth
-   the sum of all factors times their rows, modulo 2^28^limbs. *)
+(* rns/convert/avx2.rs: combine, sums. No sum leaves its lane, also with carries; the columns are
+   worth the sum of all factors times their rows, modulo 2^28^limbs. *)
 Theorem combine_correct limbs fs rows : all_below (2 ^ MODULUS_BITS) fs -> length fs = length rows ->
   Z.of_nat (length fs) <= MOST_MODULI + 1 -> shape limbs rows ->
   let x := combine limbs fs rows in
@@ -538,7 +539,8 @@ Proof.
     rewrite pow_S. split; [lia|rewrite I3; reflexivity].
 Qed.
 
-(* rns/convert/avx2.rs: settle. What is below 2 Q becomes its residue modulo Q, in limbs below 2^28. *)
+(* rns/convert/avx2.rs: settle. What is below 2 Q becomes its residue modulo Q, in limbs below
+   2^28. *)
 Theorem settle_correct limbs l Q z : length l = limbs -> all_below (2 ^ 46) l -> 0 < Q -> 2 * Q <= E ^ Z.of_nat limbs ->
   cong (E ^ Z.of_nat limbs) (in_base E l) z -> 0 <= z < 2 * Q ->
   let s := settle l (cut E limbs Q) in all_below E s /\ in_base E s = z mod Q.

@@ -12,8 +12,8 @@ Proof. change 4503599627370495 with (Z.ones 52). rewrite Z.land_ones by lia. ref
 Lemma limb_range x : 0 <= x < B -> 0 <= x / D < 4096.
 Proof. intros H. split; [apply Z.div_pos; lia|apply Z.div_lt_upper_bound; lia]. Qed.
 
-(* rns/convert/ifma/back.rs: narrow. q times the fraction is y = r w mod q, at most 2 q too large, and
-   its upper half is y. *)
+(* rns/convert/ifma/back.rs: narrow. q times the fraction is D y for y = r w mod q, at most 2 q too
+   large, and its upper half is y. *)
 Theorem narrow_correct q w r : 1 < q < 2 ^ NARROW_BITS -> 0 <= w < q -> 0 <= r < q ->
   let ds := digits (Z.to_nat NARROW_DIGITS) q w in
   let f := narrow r (nth 0 ds 0) (nth 1 ds 0) in let y := (r * w) mod q in
@@ -187,8 +187,8 @@ Proof.
     replace (C * (2 * q m)) with (2 * Q) in * by (rewrite <- Vc; ring). lia.
 Qed.
 
-(* rns/convert/ifma/back.rs: scale, wide, rows. The factors and rows give the sum over all moduli less
-   k Q, with k right or one too large; all is modulo D^limbs. *)
+(* rns/convert/ifma/back.rs: scale, wide, rows. The factors and rows give the sum over all moduli
+   less k Q, with k right or one too large; all is modulo D^limbs. *)
 Theorem scale_correct k Q limbs pairs : 0 < Q -> Forall (member k Q) pairs -> Z.of_nat (length pairs) <= MOST_MODULI ->
   exists z, length (factors pairs) = length (rows limbs Q pairs) /\
     Z.of_nat (length (factors pairs)) <= 2 * MOST_MODULI + 1 /\
@@ -213,8 +213,8 @@ Proof.
     assert (t * Q <= 512 * Q) by (apply Z.mul_le_mono_nonneg_r; lia). lia.
 Qed.
 
-(* back.rs: columns. A row of the table: [before] is the entry before that of a column. The blocks of
-   columns lie side by side here. *)
+(* back.rs: columns. A row of the table: [before] is the entry before that of a column. The blocks
+   of columns lie side by side here. *)
 Fixpoint row_step (factor before : Z) (row : list Z) (sums : list (Z * Z)) : list (Z * Z) :=
   match row, sums with
   | entry :: row, (low, high) :: sums => column_step low high factor entry before :: row_step factor entry row sums
@@ -358,8 +358,8 @@ Proof.
     rewrite Z0, Z.bits_0 in T. discriminate.
 Qed.
 
-(* rns/convert/ifma/back.rs: settle. What is at least - Q and below Q becomes its residue modulo Q, in
-   limbs below D. *)
+(* rns/convert/ifma/back.rs: settle. What is at least - Q and below Q becomes its residue modulo Q,
+   in limbs below D. *)
 Theorem settle_correct limbs l Q z : length l = limbs -> all_below (B - 4096) l -> 0 < Q -> 2 * Q <= D ^ Z.of_nat limbs ->
   cong (D ^ Z.of_nat limbs) (in_base D l) z -> - Q <= z < Q ->
   let s := settle l (cut D limbs Q) in all_below D s /\ in_base D s = z mod Q.
@@ -410,8 +410,8 @@ Proof.
   destruct I as [<-|I]; [lia|]. unfold all_below in C2. rewrite Forall_forall in C2. apply C2, I.
 Qed.
 
-(* rns/convert/ifma/back.rs: numbers, new. For every basis and every number below Q: its residues give it
-   back. *)
+(* rns/convert/ifma/back.rs: numbers, new. For every basis and every number below Q: its residues
+   give it back. *)
 Theorem back_correct bits limbs k Q pairs X : 0 < Q < 2 ^ bits -> bits + SIGN <= ifma_constants.RADIX * Z.of_nat limbs ->
   whole pairs = Q -> Z.of_nat (length pairs) <= MOST_MODULI -> Forall (member k Q) pairs -> 0 <= X < Q ->
   (forall m r, In (m, r) pairs -> cong (q m) X r) ->

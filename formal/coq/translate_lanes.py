@@ -138,8 +138,12 @@ FUNCTIONS = {
                     "sum_step",
                     "sums",
                     "(sum x entry : Z)",
-                    [(r"\n *sums\[g\]\[1\] = [^\n]*", ""), (r"entries\[g\] as i32", "entry"),
-                     (r"sums\[g\]\[0\]", "sum"), (r"x\[0\]", "x")],
+                    [
+                        (r"\n *sums\[g\]\[1\] = [^\n]*", ""),
+                        (r"entries\[g\] as i32", "entry"),
+                        (r"sums\[g\]\[0\]", "sum"),
+                        (r"x\[0\]", "x"),
+                    ],
                 ),
                 (
                     "scaled_residue",

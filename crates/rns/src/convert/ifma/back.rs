@@ -20,9 +20,9 @@ use std::arch::x86_64::{
 /// modulo `2^(52 m)`, the last row being `2^(52 m) - Q`.
 ///
 /// # Bounds
-/// - The fractions are added up in units of `2^-40`. Each is at most `2 B^-1` above the true one and
-///   loses less than a unit; as `t` is added in advance, the sum is too large by less than `2 t`
-///   units, and the `k` from it right or one too large. So `X` or `X - Q` comes out, and as
+/// - The fractions are added up in units of `2^-40`. Each is at most `2 B^-1` above the true one
+///   and loses less than a unit; as `t` is added in advance, the sum is too large by less than
+///   `2 t` units, and the `k` from it right or one too large. So `X` or `X - Q` comes out, and as
 ///   `Q < 2^(52 m - 1)` its sign is the top bit.
 /// - At most `2 t + 1 <= 1025` halves of products meet in a sum, two sums in a limb: below `2^64`.
 pub(super) struct Back {
