@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import translate_lanes
+import translate_vectors
 
 # Rust file, functions and constants translated from it, Coq files it needs.
 FILES = {
@@ -61,6 +62,7 @@ CONSTANTS = {
 # What else the proofs need of a source: the Coq definition that the text found makes, and a pattern
 # that must be found so often, each time with the same text.
 BLOCKS = "arith/src/backend/avx2/blocks.rs"
+ACROSS = "arith/src/backend/ifma/across.rs"
 EXPRESSIONS = {
     "avx2_room": [
         (BLOCKS, "room_blocks (weight SIZE : Z)", r"fn add_blocks\(.*?self\.make_room\(0, (.*?)\);", 1),
@@ -160,6 +162,14 @@ EXPRESSIONS = {
             r"fn start_high\(.*?let mut start = vec!\[Octet\(\[(.*?); 8\]\); m\.len\(\)\];",
             1,
         ),
+    ],
+    "across_shapes": [
+        (ACROSS, "DOWN", r"fn down<.*?x\[v\] = _mm512_alignr_epi64::<(\d)>\(above, x\[v\]\);", 1),
+        (ACROSS, "UP", r"fn up<.*?x\[v\] = _mm512_alignr_epi64::<(\d)>\(x\[v\], below\);", 1),
+        (ACROSS, "FROM", r"number\.iter\(\)\.copied\(\)\.zip\(number\[(\d)\.\.\]\.iter\(\)", 1),
+        (ACROSS, "LAST", r"\.iter\(\)\.copied\(\)\.chain\(\[(\d)\]\)\)", 1),
+        (ACROSS, "MOST_REGISTERS", r"=> \$call, (?:\d+ )+(\d+)\)", 1),
+        ("arith/src/backend/ifma.rs", "LESS", r"pub const MASK: u64 = \(1 << RADIX\) - (\d);", 1),
     ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }
@@ -1105,8 +1115,9 @@ def main(sources, output):
                 known[name] = (translator.parameters, translator.result)
         (output / f"{coq}.v").write_text("\n".join(lines))
     try:
-        for coq, text in translate_lanes.translated(sources, sys.modules[__name__]):
-            (output / f"{coq}.v").write_text(text)
+        for translation in (translate_lanes, translate_vectors):
+            for coq, text in translation.translated(sources, sys.modules[__name__]):
+                (output / f"{coq}.v").write_text(text)
     except Unknown as error:
         sys.exit(f"translate: {error}")
     for coq, constants in CONSTANTS.items():

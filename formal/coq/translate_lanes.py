@@ -19,6 +19,9 @@ RESTORED = r"\A\s*(let mask = .*?;).*?let negative = .*?for \(limb, [^{]*\{(.*?)
 SUBTRACTED = r"\A\s*(let mask = .*?;).*?for \(limb, [^{]*\{(.*?)\n        \}\n.*\Z"
 BLENDED = r"\A\s*(let mask = .*?;).*borrow = [^\n]*;\s*for \(limb, [^{]*\{(.*?)\n        \}\n.*\Z"
 NO_HALVES = (r"\[half\]", "")
+# A register of a number whose limbs are in all lanes, and the first loop over registers.
+REGISTER = [(r"\[v\]", "")]
+FIRST = (r"\A.*?(for v in 0\.\.V \{.*?\n    \}).*\Z", r"\1")
 # Files of the proofs that say what a structure of Rust is.
 RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
 # Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
@@ -26,6 +29,44 @@ RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
 FUNCTIONS = {
     "ifma_digits": [
         ("arith/src/backend/ifma/blocks.rs", [("first_digit", "first_digit", "(column inverse : Z)", [])]),
+    ],
+    "across_lanes": [
+        (
+            "arith/src/backend/ifma/across.rs",
+            [
+                ("low_lane", "add_low", "(sum x digit : Z)", REGISTER),
+                ("high_lane", "add_high", "(sum x digit : Z)", REGISTER),
+                ("columns_lane", "add_columns", "(sum x : Z)", REGISTER),
+                (
+                    "digit_lane",
+                    "digit",
+                    "(column inverse : Z)",
+                    [
+                        (r"_mm512_broadcastq_epi64\(_mm512_castsi512_si128\(columns\[0\]\)\)", "column"),
+                        (r"self\.inverse", "inverse"),
+                    ],
+                ),
+                (
+                    "double_lane",
+                    "double",
+                    "(ones x : Z)",
+                    [*REGISTER, (r"::<\{ (RADIX - 1) \}>\(x\)", r"(x, \1)"), (r"spread\(MASK\)", "ones")],
+                ),
+                ("carry_lane", "carry_up", "(ones columns : Z)", [FIRST, *REGISTER]),
+                (
+                    "settle_lane",
+                    "carry_up",
+                    "(ones columns carried : Z)",
+                    [
+                        *REGISTER,
+                        (
+                            r"_mm512_mask_add_epi64\(columns, carried\.of\(v\), columns, spread\((\d)\)\)",
+                            r"_mm512_add_epi64(columns, \1 * carried)",
+                        ),
+                    ],
+                ),
+            ],
+        ),
     ],
     "fractions": [
         (
@@ -254,8 +295,8 @@ OPERATIONS = {
     "_mm512_madd52hi_epu64": "add_high",
     "_mm512_srli_epi64": "shr",
     "_mm512_slli_epi64": "shl64",
-    "_mm512_setzero_si512": "0",
     "_mm512_and_si512": "Z.land",
+    "_mm512_setzero_si512": "0",
     "_mm512_test_epi64_mask": "test_mask",
     "_mm512_maskz_mov_epi64": "maskz",
     "_mm256_setzero_si256": "0",

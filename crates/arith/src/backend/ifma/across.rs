@@ -350,6 +350,8 @@ impl Bits {
 }
 
 /// `x = 2 x` for a number below `R / 2`.
+///
+/// Proved: `dual_square_correct` in formal/coq/across.v.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn double<const V: usize>(x: &mut Limbs<V>) {
@@ -368,6 +370,9 @@ fn digits(number: &[u64]) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// `out = a b / R mod m`.
+///
+/// Proved: `product_columns_fit` in formal/coq/across.v.
+/// Proved: `product_correct` in formal/coq/across.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn product<const V: usize>(m: &Lanes<Across>, out: &mut [u64], a: &[u64], b: &[u64]) {
     let (modulus, a) = (Modulus::<V>::new(m), read(&a[..m.k]));
@@ -391,6 +396,10 @@ fn product<const V: usize>(m: &Lanes<Across>, out: &mut [u64], a: &[u64], b: &[u
 /// The digits of the first quotient are subtracted from the columns of the high part one by one.
 /// The `R m` that keeps it from becoming negative is added where it stands then: as `m`, at the
 /// end.
+///
+/// Proved: `dual_columns_fit` in formal/coq/across.v.
+/// Proved: `dual_product_correct` in formal/coq/across.v.
+/// Proved: `dual_square_correct` in formal/coq/across.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn dual_product<const V: usize, const SQUARE: bool>(
     m: &Lanes<Across>,
