@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COQ = ROOT / "formal/coq"
 CRATES = ROOT / "crates"
 # Crates with functions that a theorem names.
-NAMED = ("arith", "paillier", "threshold", "rns", "ntt", "bfv")
+NAMED = ("arith", "paillier", "threshold", "rns", "ntt", "bfv", "dghv")
 PRODUCTS = CRATES / "arith/src/backend/serial_steps.txt"
 CONVERSIONS = CRATES / "rns/src/convert/serial_steps.txt"
 LATTICE = CRATES / "bfv/src/kernel/steps.txt"
@@ -85,6 +85,14 @@ MUTANTS = [
     ("arith/src/backend/ifma/across.rs", "_mm512_srli_epi64::<{ RADIX - 1 }>(x[v])", "_mm512_srli_epi64::<RADIX>(x[v])"),
     ("arith/src/backend/ifma/across.rs", "_mm512_alignr_epi64::<1>(above, x[v])", "_mm512_alignr_epi64::<2>(above, x[v])"),
     ("arith/src/backend/ifma/across.rs", ".chain([0]))", ".chain([1]))"),
+    ("dghv/src/sums/ifma.rs", "4095 / shape.taps", "4097 / shape.taps"),
+    ("dghv/src/sums/ifma.rs", "const DIGIT: u32 = 48;", "const DIGIT: u32 = 50;"),
+    ("dghv/src/sums/ifma.rs", "column].0[s]) << 52);", "column].0[s]) << 48);"),
+    ("dghv/src/sums/ifma.rs", "highs[k] = _mm512_madd52hi_epu64(highs[k], position, value);", "highs[k] = _mm512_madd52lo_epu64(highs[k], position, value);"),
+    ("dghv/src/sums/blocks.rs", "                since = 1;", "                since = 0;"),
+    ("dghv/src/sums/blocks/transform.rs", "const TERMS: usize = 4095;", "const TERMS: usize = 4097;"),
+    ("dghv/src/sums/blocks/transform.rs", "const MOST_TERMS: usize = 1 << 15;", "const MOST_TERMS: usize = 1 << 16;"),
+    ("dghv/src/sums/blocks/transform.rs", "store(high, add(load(high), _mm512_srli_epi64::<52>(sum)));", "store(high, load(high));"),
     ("arith/src/barrett.rs", "highest > 2 &&", "highest > 0 &&"),
     ("paillier/src/encoding/slots.rs", "self.value_bits + self.addition_bits + 1", "self.value_bits + self.addition_bits"),
     ("paillier/src/encoding/slots.rs", "key_bits.saturating_sub(1) / self.slot_bits()",

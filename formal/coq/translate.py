@@ -47,6 +47,13 @@ CONSTANTS = {
         ("rns/src/convert/avx2.rs", "TERMS"),
     ],
     "doubling_constants": [("arith/src/doubling.rs", "STEP")],
+    "sums_constants": [
+        ("dghv/src/sums/ifma.rs", "DIGIT"),
+        ("dghv/src/sums/ifma.rs", "GROUP"),
+        ("dghv/src/sums/karatsuba.rs", "LEVELS"),
+        ("dghv/src/sums/blocks/transform.rs", "TERMS"),
+        ("dghv/src/sums/blocks/primes.rs", "BITS"),
+    ],
     "ifma_constants": [
         ("arith/src/backend/ifma.rs", "RADIX"),
         ("arith/src/backend/ifma/blocks.rs", "BLOCK"),
@@ -62,6 +69,7 @@ CONSTANTS = {
 # What else the proofs need of a source: the Coq definition that the text found makes, and a pattern
 # that must be found so often, each time with the same text.
 BLOCKS = "arith/src/backend/avx2/blocks.rs"
+SUMS = "dghv/src/sums/ifma.rs"
 ACROSS = "arith/src/backend/ifma/across.rs"
 EXPRESSIONS = {
     "avx2_room": [
@@ -170,6 +178,23 @@ EXPRESSIONS = {
         (ACROSS, "LAST", r"\.iter\(\)\.copied\(\)\.chain\(\[(\d)\]\)\)", 1),
         (ACROSS, "MOST_REGISTERS", r"=> \$call, (?:\d+ )+(\d+)\)", 1),
         ("arith/src/backend/ifma.rs", "LESS", r"pub const MASK: u64 = \(1 << RADIX\) - (\d);", 1),
+    ],
+    "sums_bounds": [
+        (SUMS, "most (taps : Z)", r"length, most\) = \(shape\.history\(\) \+ shape\.columns, (\d+ / )shape\.(taps)\);", 1),
+        (SUMS, "held (since rows : Z)", r"if (since \+ rows) > most \{\n +self\.carry\(\);\n +since = 0;", 1),
+        (SUMS, "SINCE", r"if since \+ rows > most \{\n +self\.carry\(\);\n +since = (\d);", 1),
+        (SUMS, "UPPER", r"\(u128::from\(sums\[BLOCK \+ column\]\.0\[s\]\) << (\d+)\);", 1),
+        (
+            "dghv/src/sums/blocks.rs",
+            "held_terms (since to from : Z)",
+            r"if (since \+ to - from) > transform::TERMS \{\n +self\.normalise\(\);",
+            1,
+        ),
+        ("dghv/src/sums/blocks.rs", "LEFT", r"self\.normalise\(\);\n +// [^\n]*\n +since = (\d);", 1),
+        ("dghv/src/sums/blocks.rs", "ELEMENTS", r"const GROUP: usize = (\d+);", 1),
+        ("dghv/src/sums/blocks.rs", "GROUPS", r"const GROUPS: usize = (\d+);", 1),
+        ("dghv/src/sums/blocks/transform.rs", "MOST_TERMS", r"const MOST_TERMS: usize = 1 << (\d+);", 1),
+        ("dghv/src/sums/blocks/transform.rs", "KEPT", r"fn normalise\(.*?splat\(\(1 << (\d+)\) - 1\);", 1),
     ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }

@@ -68,6 +68,40 @@ FUNCTIONS = {
             ],
         ),
     ],
+    "sums_lanes": [
+        (
+            "dghv/src/sums/ifma.rs",
+            [
+                (
+                    "digit_step",
+                    "accumulate",
+                    "(lows highs window value : Z)",
+                    [
+                        (r"\A.*(for k in 0\.\.BLOCK \{\n +let position.*?\n +\}\n).*\Z", r"\1"),
+                        (r"&window\[k\]", "window"),
+                        (r"\[k\]", ""),
+                    ],
+                ),
+            ],
+        ),
+        (
+            "dghv/src/sums/blocks/transform.rs",
+            [
+                (
+                    "term_step",
+                    r"add(?=\(&mut self)",
+                    "(low_half high_half values factor : Z)",
+                    [(r"self\.(low|high)", r"\1_half")],
+                ),
+                (
+                    "normalise_step",
+                    "normalise",
+                    "(mask low high : Z)",
+                    [(r"store\((\w+), ([^\n]*)\);", r"\1 = \2;")],
+                ),
+            ],
+        ),
+    ],
     "fractions": [
         (
             "rns/src/convert/ifma.rs",
@@ -279,6 +313,7 @@ CONSTANTS = {
     "rns": "arith/src/backend/ifma.rs",
     "ntt": "ntt/src/primes.rs",
     "bfv": "bfv/src/kernel.rs",
+    "dghv": "dghv/src/sums/ifma.rs",
 }
 # Operations of a lane: Rust's name and Coq's.
 OPERATIONS = {

@@ -249,6 +249,8 @@ impl<'a> Task<'a> {
     }
 
     /// Adds the multiples of the elements of these groups to all sums.
+    ///
+    /// Proved: `term_sums_fit` in formal/coq/sums.v.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn add(&mut self, elements: &Elements, first: usize, count: usize, groups: Range<usize>) {
         let mut since = 0;

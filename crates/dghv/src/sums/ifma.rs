@@ -292,6 +292,7 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// Proved: `sequences_fit` in formal/coq/sums.v.
     #[target_feature(enable = "avx512f")]
     fn expand<const LEVELS: u32>(&mut self, row: usize) {
         let shape = self.shape;
@@ -308,6 +309,8 @@ impl<'a> Task<'a> {
     }
 
     /// Moves the columns' sums to where there is more room.
+    ///
+    /// Proved: `digit_sums_fit` in formal/coq/sums.v.
     fn carry(&mut self) {
         for (sums, carried) in self.sums.iter_mut().zip(&mut self.carried) {
             for (sums, carried) in sums.chunks_exact_mut(2 * BLOCK).zip(carried.chunks_exact_mut(BLOCK)) {
@@ -351,6 +354,8 @@ impl<'a> Task<'a> {
 
 /// Adds the products of positions and values to columns, for the elements of a group:
 /// `sum of values[tap] positions[column - tap]`.
+///
+/// Proved: `digit_sums_fit` in formal/coq/sums.v.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn accumulate(sums: &mut [Octet], positions: &[Octet], values: &[u64], length: usize, taps: usize) {
     for (block, sums) in sums.chunks_exact_mut(2 * BLOCK).enumerate() {

@@ -341,6 +341,8 @@ impl Halves {
     }
 
     /// Adds the product of values below 2^52 and a factor below 2^49.
+    ///
+    /// Proved: `term_sums_fit` in formal/coq/sums.v.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     #[inline]
     fn add(&mut self, values: __m512i, factor: u64) {
@@ -351,6 +353,8 @@ impl Halves {
 }
 
 /// Moves what lower halves have above 52 bits to the upper ones.
+///
+/// Proved: `term_sums_fit` in formal/coq/sums.v.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn normalise(sums: &mut [Octet]) {
     let mask = splat((1 << 52) - 1);
