@@ -176,6 +176,7 @@ EXPRESSIONS = {
         (ACROSS, "UP", r"fn up<.*?x\[v\] = _mm512_alignr_epi64::<(\d)>\(x\[v\], below\);", 1),
         (ACROSS, "FROM", r"number\.iter\(\)\.copied\(\)\.zip\(number\[(\d)\.\.\]\.iter\(\)", 1),
         (ACROSS, "LAST", r"\.iter\(\)\.copied\(\)\.chain\(\[(\d)\]\)\)", 1),
+        (ACROSS, "HIGHER", r"self\.0\.overflowing_add\(over\.0 << (\d)\);", 1),
         (ACROSS, "MOST_REGISTERS", r"=> \$call, (?:\d+ )+(\d+)\)", 1),
         ("arith/src/backend/ifma.rs", "LESS", r"pub const MASK: u64 = \(1 << RADIX\) - (\d);", 1),
     ],

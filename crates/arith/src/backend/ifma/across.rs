@@ -293,6 +293,8 @@ impl<const V: usize> Modulus<V> {
 /// After one step of all carries at once a limb is below `2^52 + 2^12`: it passes at most 1 on, if
 /// it is too large or is [`MASK`] and gets 1. An addition of the lanes' bits does that for all: a
 /// carry runs through the ones of `full` as carries do.
+///
+/// Proved: `carry_up_correct` in formal/coq/carries.v.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn carry_up<const V: usize>(columns: &mut Limbs<V>) {
@@ -341,6 +343,8 @@ impl Bits {
 
     /// The limbs that get a carry, where those that are `over` pass one on and these pass on what
     /// they get.
+    ///
+    /// Proved: `carry_up_correct` in formal/coq/carries.v.
     #[inline]
     fn carries(self, over: Bits) -> Bits {
         let (low, carry) = self.0.overflowing_add(over.0 << 1);
@@ -373,6 +377,7 @@ fn digits(number: &[u64]) -> impl Iterator<Item = (u64, u64)> {
 ///
 /// Proved: `product_columns_fit` in formal/coq/across.v.
 /// Proved: `product_correct` in formal/coq/across.v.
+/// Proved: `product_reduced` in formal/coq/carries.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn product<const V: usize>(m: &Lanes<Across>, out: &mut [u64], a: &[u64], b: &[u64]) {
     let (modulus, a) = (Modulus::<V>::new(m), read(&a[..m.k]));
@@ -400,6 +405,7 @@ fn product<const V: usize>(m: &Lanes<Across>, out: &mut [u64], a: &[u64], b: &[u
 /// Proved: `dual_columns_fit` in formal/coq/across.v.
 /// Proved: `dual_product_correct` in formal/coq/across.v.
 /// Proved: `dual_square_correct` in formal/coq/across.v.
+/// Proved: `dual_reduced` in formal/coq/carries.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn dual_product<const V: usize, const SQUARE: bool>(
     m: &Lanes<Across>,
