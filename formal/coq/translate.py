@@ -181,7 +181,12 @@ EXPRESSIONS = {
         ("arith/src/backend/ifma.rs", "LESS", r"pub const MASK: u64 = \(1 << RADIX\) - (\d);", 1),
     ],
     "sums_bounds": [
-        (SUMS, "most (taps : Z)", r"length, most\) = \(shape\.history\(\) \+ shape\.columns, (\d+ / )shape\.(taps)\);", 1),
+        (
+            SUMS,
+            "most (taps : Z)",
+            r"length, most\) = \(shape\.history\(\) \+ shape\.columns, (\d+ / )shape\.(taps)\);",
+            1,
+        ),
         (SUMS, "held (since rows : Z)", r"if (since \+ rows) > most \{\n +self\.carry\(\);\n +since = 0;", 1),
         (SUMS, "SINCE", r"if since \+ rows > most \{\n +self\.carry\(\);\n +since = (\d);", 1),
         (SUMS, "UPPER", r"\(u128::from\(sums\[BLOCK \+ column\]\.0\[s\]\) << (\d+)\);", 1),

@@ -177,7 +177,8 @@ def quoted(pattern):
 def translated(sources, translate):
     """The text of the Coq file."""
     source = (sources / ACROSS).read_text()
-    lines = ["From Arith Require Import words lanes vectors.", f"(* Translated from {ACROSS}: see translate_vectors.py. *)"]
+    lines = ["From Arith Require Import words lanes vectors."]
+    lines.append(f"(* Translated from {ACROSS}: see translate_vectors.py. *)")
     for name, function, parameters, replaced, result in FUNCTIONS:
         body = translate.function_text(source, function)[2]
         try:
