@@ -211,6 +211,8 @@ fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
     let sizes = [
         ("N", 2 * bits),
         ("EBits", 2 * bits),
+        // Those of a key that up to nine trustees generated together: 3 b + 301 at most.
+        ("ShareBits", 3 * bits + 320),
         ("Contests", contests),
         ("Candidates", 2),
         ("Slots", slots),
@@ -237,7 +239,7 @@ fn ballot_machine() -> Vec<Design> {
         // test: with small digits.
         tally_board("tally_board_2048", [2048, 1, 4, 64]).long(),
         tally_board("tally_board", [256, 3, 64, 64]).memory("share_prover", "rho_q"),
-        line(Design::new("terminal", "uart_link")).parameter("Words", 544),
+        line(Design::new("terminal", "uart_link")).parameter("Words", 608),
         Design::new("ballot_feeder", "spi_controller_link")
             .source("../../rtl/links/link_pkg.sv")
             .parameter("Half", 5)

@@ -45,6 +45,7 @@ pub fn designs() -> Vec<Design> {
         Design::new("share_prover", "share_prover")
             .source("election/ballot_pkg.sv")
             .parameter("N", 256)
+            .parameter("ShareBits", 397)
             .memory("share_prover", "share_q"),
     ]
 }

@@ -7,14 +7,22 @@
 // order to check it raises v to it: with anything but v_i it is forgotten, as it is at a reset and
 // with forget_i. Only a share that was checked is used.
 //
+// How long shares are depends on the key: those that a dealer made have N bits at most, those of a
+// key that its trustees generated together half as many again and more
+// (docs/explanation/threshold.md). share_bits_i says how many; D s_i has 64 more at most, and
+// rho 511.
+//
 // Powers are made outside: a base, an exponent and its length go there, and the power comes back.
-// There is one to check a share and three for each share of a decryption, always with exponents of
-// the same lengths: neither time nor order of what is done depends on the share, on rho or on c.
-// rho is drawn before the powers; without random words nothing goes on, and abort_i ends it. Words
-// of c_i, a, b and z leave lowest first, N / 32 each, z 16 more.
+// There is one to check a share and three for each share of a decryption, with exponents of lengths
+// that follow from share_bits_i: neither time nor order of what is done depends on the share, on
+// rho or on c. rho is drawn before the powers; without random words nothing goes on, and abort_i
+// ends it. Words of c_i, a, b and z leave lowest first: N / 32 of each number, ZWords of z.
 module share_prover #(
     parameter int unsigned N = 512,  // bits of n^2, a multiple of 64
-    localparam int unsigned EBits = N + 544,  // of an exponent: a multiple of 32
+    parameter int unsigned ShareBits = N,  // of s_i at most, at least N
+    localparam int unsigned ZWords = (ShareBits + 512 + 31) / 32,  // of an answer
+    localparam int unsigned EBits = 32 * ZWords + 32,  // of an exponent
+    localparam int unsigned BoundBits = $clog2(ShareBits + 1),
     localparam int unsigned CountBits = $clog2(EBits + 1)
 ) (
     input  logic                 clk_i,
@@ -26,16 +34,18 @@ module share_prover #(
     input  logic [7:0]           needed_i,
     input  logic [7:0]           trustees_i,
     input  logic [7:0]           trustee_i,
+    input  logic [BoundBits-1:0] share_bits_i,     // ShareBits at most
     input  logic [255:0]         election_i,
     input  logic [3:0]           contest_i,
     input  logic [3:0]           mark_i,
     input  logic [N-1:0]         c_i,
-    // The share: N + 64 bits.
+    // The share in words: ShareBits and 64 more bits, rounded up.
     input  logic                 forget_i,
     input  logic                 load_i,           // another one begins
     input  logic                 load_valid_i,
     input  logic [31:0]          load_word_i,
-    output logic                 whole_o,          // all its words are there, and no more
+    // all its words are there, no more, and it is not too long
+    output logic                 whole_o,
     output logic                 kept_o,           // it was checked
     // Random words.
     input  logic                 random_valid_i,
@@ -62,15 +72,16 @@ module share_prover #(
     output logic [31:0]          word_o,
     output logic                 word_last_o
 );
-    localparam int unsigned SBits = N + 64;  // of D s_i
-    localparam int unsigned SWords = SBits / 32;
-    localparam int unsigned ZBits = N + 512;  // of an answer
-    localparam int unsigned ZWords = ZBits / 32;
+    localparam int unsigned SWords = (ShareBits + 64 + 31) / 32;  // of D s_i
+    localparam int unsigned SBits = 32 * SWords;
+    localparam int unsigned ZBits = 32 * ZWords;
     localparam int unsigned CWords = N / 32;
     localparam int unsigned LeftBits = $clog2(ZWords + 1);
     if (N < 64 || N % 64 != 0) $error("share_prover: N must be a multiple of 64");
+    if (ShareBits < N) $error("share_prover: ShareBits must be at least N");
 
     typedef logic [LeftBits-1:0] left_t;
+    typedef logic [CountBits-1:0] bits_t;
     typedef enum logic [2:0] {
         Rest,
         Draw,       // rho
@@ -97,11 +108,35 @@ module share_prover #(
     logic [255:0] hash_q, hash;
     logic [31:0] carry_q;
     logic [2:0] row_q;
-    logic hash_valid, checked;
+    logic hash_valid, checked, too_long_q;
 
     assign in_ready_o = state_q == Rest;
     assign random_ready_o = state_q == Draw;
-    assign whole_o = loaded_q == left_t'(SWords);
+    assign whole_o = loaded_q == left_t'(SWords) && !too_long_q;
+
+    // ---- the lengths of what comes in words: D s_i, and rho -------------------------------------
+
+    // Which bits of the next word belong to a number of which so many are still to come.
+    function automatic logic [31:0] word_mask(input bits_t left);
+        word_mask = left >= bits_t'(32) ? '1 : ~(32'hffff_ffff << left[4:0]);
+    endfunction
+
+    function automatic bits_t less_a_word(input bits_t left);
+        less_a_word = left >= bits_t'(32) ? left - bits_t'(32) : '0;
+    endfunction
+
+    bits_t share_left_q, rho_left_q;
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            share_left_q <= '0;
+            rho_left_q   <= '0;
+        end else begin
+            if (load_i) share_left_q <= bits_t'(share_bits_i) + bits_t'(64);
+            else if (load_valid_i) share_left_q <= less_a_word(share_left_q);
+            if (state_q == Rest) rho_left_q <= bits_t'(share_bits_i) + bits_t'(511);
+            else if (state_q == Draw && random_valid_i) rho_left_q <= less_a_word(rho_left_q);
+        end
+    end
 
     // ---- powers ---------------------------------------------------------------------------------
 
@@ -109,16 +144,16 @@ module share_prover #(
     always_comb begin
         power_base_o     = c_i;
         power_exponent_o = EBits'({share_q, 1'b0});
-        power_bits_o     = CountBits'(SBits + 1);
+        power_bits_o     = bits_t'(share_bits_i) + bits_t'(65);
         unique case (part_q)
             First: begin
                 power_exponent_o = EBits'({rho_q, 2'b00});
-                power_bits_o     = CountBits'(ZBits + 1);
+                power_bits_o     = bits_t'(share_bits_i) + bits_t'(513);
             end
             Second: begin
                 power_base_o     = generator_i;
                 power_exponent_o = EBits'(rho_q);
-                power_bits_o     = CountBits'(ZBits + 1);
+                power_bits_o     = bits_t'(share_bits_i) + bits_t'(513);
             end
             Answer: begin
                 power_base_o     = generator_i;
@@ -133,13 +168,15 @@ module share_prover #(
     assign checked = state_q == Raising && power_done_i && part_q == Answer;
     always_ff @(posedge clk_i) begin
         if (!rst_ni || forget_i || load_i || (checked && power_i != verifier_i)) begin
-            share_q  <= '0;
-            loaded_q <= '0;
-            kept_o   <= 1'b0;
+            share_q    <= '0;
+            loaded_q   <= '0;
+            too_long_q <= 1'b0;
+            kept_o     <= 1'b0;
         end else begin
             if (load_valid_i) begin
                 share_q <= {load_word_i, share_q[SBits-1:32]};
                 if (loaded_q != left_t'(SWords + 1)) loaded_q <= loaded_q + left_t'(1);
+                if ((load_word_i & ~word_mask(share_left_q)) != '0) too_long_q <= 1'b1;
             end
             if (checked) kept_o <= 1'b1;
         end
@@ -207,8 +244,7 @@ module share_prover #(
                 end
                 Draw:
                 if (random_valid_i) begin
-                    // rho has a bit less than the answer.
-                    rho_q   <= {random_i & {count_q != left_t'(1), 31'h7fff_ffff}, rho_q[ZBits-1:32]};
+                    rho_q   <= {random_i & word_mask(rho_left_q), rho_q[ZBits-1:32]};
                     count_q <= count_q - left_t'(1);
                     if (count_q == left_t'(1)) state_q <= Raise;
                 end

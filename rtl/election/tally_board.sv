@@ -11,7 +11,7 @@
 //   {2, contest, mark}   {2, contest, mark, product^d}, for the secret exponent d of a whole key, lambda (1 / lambda mod n): product^d = 1 + total n
 //   {4, contest, mark}   {4, contest, mark, product^e mod n}, for the secret exponent e = 1 / n mod lambda of a whole key: the opening of the total, its proof
 //   {5, contest, mark}   {5, contest, mark, c_i, a, b, z}: the trustee's share of the decryption of the product, with its proof (share_prover)
-//   {6, D s_i}           {6}, when the trustee's share is kept: N / 32 + 2 words, lowest first
+//   {6, D s_i}           {6}, when the trustee's share is kept: ShareBits / 32 + 2 words, rounded up, lowest first
 //   {7}                  {7}: the share that was kept is forgotten
 //
 // and of anything else {3, code}, why not (decline_e of ballot_pkg). Nothing but products is ever
@@ -24,6 +24,7 @@
 module tally_board #(
     parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
     parameter int unsigned EBits      = 512,   // bits of d and e, at least 1
+    parameter int unsigned ShareBits  = N,     // of a trustee's share s_i at most, at least N
     parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Contests   = 1,     // 10 at most
     // marks of a ballot, 2 to 9; times Contests at most 64
@@ -33,45 +34,47 @@ module tally_board #(
     parameter int unsigned Timeout    = 1 << 20,
     parameter int unsigned Retries    = 8,
     parameter int unsigned Samples    = 1024,  // of noise_source_port
-    parameter int unsigned Quiet      = 1 << 20
+    parameter int unsigned Quiet      = 1 << 20,
+    localparam int unsigned BoundBits = $clog2(ShareBits + 1)
 ) (
-    input  logic             clk_i,
-    input  logic             rst_ni,
-    input  logic [15:0]      tag_i,        // another one after each reset
+    input  logic                 clk_i,
+    input  logic                 rst_ni,
+    input  logic [15:0]          tag_i,       // another one after each reset
     // The key, which with the election stays from one reset to the next: products and a share of
     // another key would be kept.
-    input  logic [N-1:0]     modulus_i,    // n^2
-    input  logic [Digit-1:0] inverse_i,    // -1 / n^2 mod 2^Digit
-    input  logic [N-1:0]     enter_i,      // R^2 mod n^2
-    input  logic [N-1:0]     cube_i,       // R^3 mod n^2
-    input  logic [N-1:0]     unit_i,       // R mod n^2
-    input  logic [EBits-1:0] exponent_i,   // d
+    input  logic [N-1:0]         modulus_i,   // n^2
+    input  logic [Digit-1:0]     inverse_i,   // -1 / n^2 mod 2^Digit
+    input  logic [N-1:0]         enter_i,     // R^2 mod n^2
+    input  logic [N-1:0]         cube_i,      // R^3 mod n^2
+    input  logic [N-1:0]         unit_i,      // R mod n^2
+    input  logic [EBits-1:0]     exponent_i,  // d
     // The same modulo n, for openings.
-    input  logic [N-1:0]     n_i,
-    input  logic [Digit-1:0] n_inverse_i,
-    input  logic [N-1:0]     n_enter_i,
-    input  logic [N-1:0]     n_unit_i,
-    input  logic [EBits-1:0] root_i,       // e
+    input  logic [N-1:0]         n_i,
+    input  logic [Digit-1:0]     n_inverse_i,
+    input  logic [N-1:0]         n_enter_i,
+    input  logic [N-1:0]         n_unit_i,
+    input  logic [EBits-1:0]     root_i,      // e
     // Of a shared key, as in share_prover.
-    input  logic [N-1:0]     generator_i,
-    input  logic [N-1:0]     verifier_i,
-    input  logic [7:0]       needed_i,
-    input  logic [7:0]       trustees_i,
-    input  logic [7:0]       trustee_i,
-    input  logic [255:0]     election_i,
-    input  logic             noise_valid_i,
-    input  logic             noise_i,
-    input  logic             cs_ni,
-    input  logic             sck_i,
-    input  logic             copi_i,
-    output logic             cipo_o,
-    output logic             tx_o,
-    input  logic             rx_i,
-    output logic             noise_failed_o,
-    output logic             dropped_o,
+    input  logic [N-1:0]         generator_i,
+    input  logic [N-1:0]         verifier_i,
+    input  logic [7:0]           needed_i,
+    input  logic [7:0]           trustees_i,
+    input  logic [7:0]           trustee_i,
+    input  logic [BoundBits-1:0] share_bits_i,
+    input  logic [255:0]         election_i,
+    input  logic                 noise_valid_i,
+    input  logic                 noise_i,
+    input  logic                 cs_ni,
+    input  logic                 sck_i,
+    input  logic                 copi_i,
+    output logic                 cipo_o,
+    output logic                 tx_o,
+    input  logic                 rx_i,
+    output logic                 noise_failed_o,
+    output logic                 dropped_o,
     // of either link, with its code (link_pkg); the line first
-    output logic             fault_o,
-    output logic [3:0]       fault_code_o
+    output logic                 fault_o,
+    output logic [3:0]           fault_code_o
 );
     localparam int unsigned CWords = N / 32;
     localparam int unsigned Words = 3 + Candidates * CWords;  // of a ballot
@@ -82,8 +85,9 @@ module tally_board #(
     localparam int unsigned TotalBits = $clog2(Totals);
     localparam int unsigned Said = 3 + CWords;  // words of an answer, but for shares
     localparam int unsigned SaidBits = $clog2(Said + 1);
-    localparam int unsigned Longest = 3 + 4 * CWords + 16;  // of a message
-    localparam int unsigned PBits = N + 544;  // of share_prover's exponents
+    localparam int unsigned ZWords = (ShareBits + 512 + 31) / 32;  // of an answer of share_prover's
+    localparam int unsigned PBits = 32 * ZWords + 32;  // of its exponents
+    localparam int unsigned Longest = 3 + 3 * CWords + ZWords;  // of a message
     localparam int unsigned XBits = EBits > PBits ? EBits : PBits;
     localparam int unsigned SlotBits = $clog2(Slots);
     localparam int unsigned BitBits = $clog2(XBits + 1);
@@ -94,6 +98,7 @@ module tally_board #(
     if (Totals > 64) $error("tally_board: Contests times Candidates must be at most 64");
     if (Slots < 2) $error("tally_board: Slots must be at least 2");
     if (EBits < 1) $error("tally_board: EBits must be at least 1");
+    if (ShareBits < N) $error("tally_board: ShareBits must be at least N");
 
     typedef enum logic [3:0] {
         Rest,
@@ -267,7 +272,8 @@ module tally_board #(
     assign loads = state_q == Look && line_out_valid;
     assign sharing = state_q == Share;
     share_prover #(
-        .N(N)
+        .N        (N),
+        .ShareBits(ShareBits)
     ) u_share (
         .clk_i,
         .rst_ni,
@@ -277,6 +283,7 @@ module tally_board #(
         .needed_i,
         .trustees_i,
         .trustee_i,
+        .share_bits_i,
         .election_i,
         .contest_i       (order_contest_q[3:0]),
         .mark_i          (order_mark_q[3:0]),

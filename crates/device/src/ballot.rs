@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 pub use constants::Constants;
 pub use machine::{BALLOT_MACHINE, Line, Machine, MakesBallots, Rules, Setup, Size};
-pub use tally::{Counted, CountsBallots, Decline, Order, Reply, Tally, TallySetup};
+pub use tally::{Counted, CountsBallots, Decline, Lengths, Order, Reply, Tally, TallySetup};
 
 /// Kinds of what the board says.
 const RECEIPT: u32 = 1;

@@ -315,6 +315,14 @@ pub enum ErrorKind {
         /// How many fit.
         most: usize,
     },
+    /// Shares of a key are longer than those that a tally board takes.
+    #[error("shares of {bits} bits do not fit: the tally board takes shares of {most} bits at most")]
+    ShareTooLong {
+        /// Bits of the longest share of the key.
+        bits: u32,
+        /// Bits of the longest that fits.
+        most: u32,
+    },
     /// A tally board does not count what it is given.
     #[error("the tally board counted {counted} ballots of {ballots}")]
     NotCounted {

@@ -17,7 +17,9 @@ pub use tally::{Feeder, TallyBoard};
 pub use terminal::Terminal;
 pub use wire::Wire;
 
-use hearith_device::ballot::{BALLOT_MACHINE, Counted, CountsBallots, Machine, MakesBallots, Setup, Tally, TallySetup};
+use hearith_device::ballot::{
+    BALLOT_MACHINE, Counted, CountsBallots, Lengths, Machine, MakesBallots, Setup, Tally, TallySetup,
+};
 use hearith_device::{Error, ErrorKind, Kind, State, System};
 use hearith_verilated::Design;
 
@@ -83,6 +85,11 @@ impl CountsBallots for Machines {
         let mut board = TallyBoard::new(design, 0)?;
         board.set_up(setup)?;
         let station = CountingStation::new(board, ballots, &settings)?;
-        Ok(Tally::new(Box::new(SimulatedLine(station)), size.key_bits as usize / 8))
+        let lengths = Lengths {
+            key_bytes: size.key_bits as usize / 8,
+            share_bits: setup.share_bits,
+            most_share_bits: TallyBoard::most_share_bits(design),
+        };
+        Ok(Tally::new(Box::new(SimulatedLine(station)), lengths))
     }
 }

@@ -340,6 +340,12 @@ impl KeyShare {
         to_be(&self.secret.exponent, bytes + 8)
     }
 
+    /// Bits by which proofs hide shares of this key: an answer has 512 more. No share has more bits
+    /// than these.
+    pub fn share_bits(&self) -> u32 {
+        self.shared.lengths().hidden_bits
+    }
+
     /// How the shares of the key came to be.
     pub fn origin(&self) -> Origin {
         self.shared.origin()

@@ -10,7 +10,8 @@ use std::io::{Cursor, Read};
 use std::rc::Rc;
 
 use hearith_device::ballot::{
-    Answer, BallotLayout, Counted, Decline, Line, Refusal, Rules, Sealed, Setup, Tally, TallySetup, VotingSession,
+    Answer, BallotLayout, Counted, Decline, Lengths, Line, Refusal, Rules, Sealed, Setup, Tally, TallySetup,
+    VotingSession,
 };
 use hearith_device::{Error, ErrorKind};
 use hearith_election::{
@@ -350,6 +351,7 @@ impl Machine {
             needed: trustee.needed(),
             trustees: trustee.trustees(),
             trustee: trustee.trustee(),
+            share_bits: trustee.share_bits(),
         };
         self.tally.set_up(&setup).unwrap();
         self.tally.reset();
@@ -547,7 +549,9 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     machine.wait_for(2);
     let products = close(&mut machine, &mut office, products);
     let machine = Rc::new(RefCell::new(machine));
-    let mut tally = Tally::new(Box::new(OfficeLine(machine.clone())), 32);
+    let most_share_bits = TallyBoard::most_share_bits(&TALLY_BOARD);
+    let lengths = Lengths { key_bytes: 32, share_bits: trustees[0].share_bits(), most_share_bits };
+    let mut tally = Tally::new(Box::new(OfficeLine(machine.clone())), lengths);
     let mut cycles = Vec::new();
     for trustee in [&trustees[0], &trustees[2], &trustees[4]] {
         machine.borrow_mut().appoint(trustee, &shared, &election.0);
@@ -639,6 +643,7 @@ fn a_tally_board_drops_what_it_cannot_count() {
         needed: 1,
         trustees: 1,
         trustee: 1,
+        share_bits: 512,
     };
     board.set_up(&setup).unwrap();
     let mut counting = Counting { board, feeder: Feeder::new().unwrap(), dropped: 0 };

@@ -11,6 +11,10 @@ use sha2::{Digest, Sha256};
 /// Bits of n^2, and bytes.
 const N: u32 = 256;
 const WIDTH: usize = N as usize / 8;
+/// Bits of the longest share that the unit takes; words of what it keeps, and of an answer.
+const MOST: u32 = 397;
+const WORDS: usize = 15;
+const ANSWER_WORDS: usize = 29;
 const ELECTION: [u8; 32] = [0x5a; 32];
 /// w, l, i; contest and mark.
 const COUNTERS: [u32; 3] = [3, 5, 4];
@@ -23,6 +27,7 @@ struct Unit {
     bench: Bench,
     random: Random,
     n: Integer,
+    share_bits: u32,
     generator: Integer,
     /// Words of rho as they are drawn; how many there are.
     drawn: Vec<u32>,
@@ -35,7 +40,8 @@ struct Unit {
 }
 
 impl Unit {
-    fn new(seed: u64) -> Self {
+    /// A unit for a key whose shares have so many bits.
+    fn new(seed: u64, share_bits: u32) -> Self {
         let mut random = Random::new(seed);
         let n = Integer::from(0xd1_u32) << 120_u32 | number(&mut random, 120) | 1_u32;
         let square = n.clone().square();
@@ -44,6 +50,7 @@ impl Unit {
             bench: Bench::new(SHARE_PROVER.model(), seed),
             random,
             n,
+            share_bits,
             generator,
             drawn: Vec::new(),
             power: None,
@@ -63,6 +70,7 @@ impl Unit {
             ("election_i", Integer::from_digits(&ELECTION, Order::Msf)),
             ("contest_i", contest),
             ("mark_i", mark),
+            ("share_bits_i", share_bits.into()),
         ];
         inputs.iter().for_each(|(port, value)| unit.set(port, value));
         unit.bench.model.set("word_ready_i", true);
@@ -131,7 +139,8 @@ impl Unit {
         }
         self.bench.model.set("load_valid_i", false);
         let begun = self.cycle;
-        assert_eq!(self.bench.model.bit("whole_o"), words == WIDTH / 4 + 2, "{words} words");
+        let fits = share.significant_bits() <= self.share_bits + 64;
+        assert_eq!(self.bench.model.bit("whole_o"), words == WORDS && fits, "{words} words");
         if self.bench.model.bit("whole_o") {
             self.order(true);
         }
@@ -200,24 +209,32 @@ fn challenge(n: &Integer, numbers: [&Integer; 6]) -> Integer {
     Integer::from_digits(&hash.finalize(), Order::Msf)
 }
 
-/// Shares from nothing but zeros to nothing but ones, times factorials of up to 62 bits.
-fn shares(random: &mut Random) -> [Integer; 5] {
-    let ones = (Integer::from(1) << (N - 2)) - 1_u32;
+/// Shares of so many bits from nothing but zeros to nothing but ones, times factorials of up to 62
+/// bits.
+fn shares(random: &mut Random, bits: u32) -> [Integer; 5] {
+    let ones = (Integer::from(1) << bits) - 1_u32;
     let longest = ones * ((Integer::from(1) << 62_u32) - 1_u32);
-    [Integer::from(1), Integer::from(1) << 200_u32, number(random, N + 50), number(random, 64), longest]
+    [Integer::from(1), Integer::from(1) << 200_u32, number(random, bits + 50), number(random, 64), longest]
 }
 
+/// Of the shortest shares, the longest, and some whose words end elsewhere.
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn shares_and_their_proofs_are_those_of_the_protocol_in_the_same_time_for_all() {
-    let mut unit = Unit::new(1);
+    for bits in [N, N + 1, 351, 352, MOST] {
+        shares_of_bits_are_those_of_the_protocol(bits);
+    }
+}
+
+fn shares_of_bits_are_those_of_the_protocol(bits: u32) {
+    let mut unit = Unit::new(1, bits);
     let square = unit.square();
-    let shares = shares(&mut Random::new(2));
+    let shares = shares(&mut Random::new(2), bits);
     let mut times = Vec::new();
     for (at, share) in shares.iter().enumerate() {
         let verifier = unit.generator.clone().pow_mod(share, &square).unwrap();
         unit.set("verifier_i", &verifier);
-        let (kept, checked) = unit.load(share, WIDTH / 4 + 2);
+        let (kept, checked) = unit.load(share, WORDS);
         assert!(kept);
         let c = if at == 0 { Integer::from(1) } else { number(&mut unit.random, 500) % &square };
         unit.set("c_i", &c);
@@ -228,8 +245,8 @@ fn shares_and_their_proofs_are_those_of_the_protocol_in_the_same_time_for_all() 
         // Cycles of the check, of the share, and of each power's beginning, with its length.
         let powers: Vec<_> = unit.powers.iter().map(|(cycle, bits)| (cycle - begun, *bits)).collect();
         times.push((checked, unit.cycle - begun, powers));
-        assert_eq!(unit.drawn.len(), (WIDTH + 64) / 4);
-        let rho = Integer::from_digits(&unit.drawn, Order::Lsf).keep_bits(N + 511);
+        assert_eq!(unit.drawn.len(), ANSWER_WORDS);
+        let rho = Integer::from_digits(&unit.drawn, Order::Lsf).keep_bits(bits + 511);
         let power = |base: &Integer, exponent: Integer| base.clone().pow_mod(&exponent, &square).unwrap();
         let number = power(&c, share.clone() * 2_u32);
         let (a, b) = (power(&c, rho.clone() * 4_u32), power(&unit.generator, rho.clone()));
@@ -238,19 +255,22 @@ fn shares_and_their_proofs_are_those_of_the_protocol_in_the_same_time_for_all() 
         let words = unit.said.split_at(3 * WIDTH / 4);
         let said = words.0.chunks(WIDTH / 4).chain([words.1]).map(|words| Integer::from_digits(words, Order::Lsf));
         assert_eq!(said.collect::<Vec<_>>(), expected);
-        assert_eq!(words.1.len(), (WIDTH + 64) / 4);
+        assert_eq!(words.1.len(), ANSWER_WORDS);
     }
     assert!(times.iter().all(|time| *time == times[0]), "{times:?}");
-    assert_eq!(times[0].2.iter().map(|power| power.1).collect::<Vec<_>>(), [321, 769, 769]);
+    assert_eq!(
+        times[0].2.iter().map(|power| power.1).collect::<Vec<_>>(),
+        [bits + 65, bits + 513, bits + 513].map(u64::from)
+    );
 }
 
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn a_share_is_forgotten_on_command_at_a_reset_and_when_it_is_wrong() {
-    let mut unit = Unit::new(3);
+    let mut unit = Unit::new(3, N);
     let share = number(&mut unit.random, N + 40);
     let verifier = unit.generator.clone().pow_mod(&share, &unit.square()).unwrap();
-    let words = WIDTH / 4 + 2;
+    let words = WORDS;
     unit.set("verifier_i", &verifier);
     let forgotten = |unit: &mut Unit| !unit.bench.model.bit("kept_o") && !unit.holds_a_share();
     assert!(forgotten(&mut unit));
@@ -262,6 +282,12 @@ fn a_share_is_forgotten_on_command_at_a_reset_and_when_it_is_wrong() {
         wrong.toggle_bit(bit);
         assert!(!unit.load(&wrong, words).0, "bit {bit}");
         assert!(forgotten(&mut unit));
+    }
+    // The longest that there are, and what is longer, with powers of which nothing above is seen.
+    for bit in [N + 63, N + 64, N + 65, N + 95, N + 96, 32 * WORDS as u32 - 1] {
+        let long = share.clone() + (Integer::from(1) << bit);
+        assert!(!unit.load(&long, words).0, "bit {bit}");
+        unit.pulse("forget_i");
     }
     let kept = |unit: &mut Unit| {
         assert!(unit.load(&share, words).0);
@@ -288,5 +314,5 @@ fn a_share_is_forgotten_on_command_at_a_reset_and_when_it_is_wrong() {
     unit.bench.model.set("random_valid_i", true);
     unit.said.clear();
     unit.order(false);
-    assert_eq!(unit.said.len(), WIDTH + 16);
+    assert_eq!(unit.said.len(), 3 * WIDTH / 4 + ANSWER_WORDS);
 }

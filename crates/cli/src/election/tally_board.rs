@@ -5,7 +5,7 @@
 use hearith_device::ballot::{Counted, Tally as TallyBoard, TallySetup};
 use hearith_device::{Error, Kind};
 use hearith_election::{Bytes, Contest, Place, Share, Source, State, Tally, for_each_counted};
-use hearith_threshold::{KeyShare, Origin};
+use hearith_threshold::KeyShare;
 
 use crate::device::failed;
 use crate::failure::{Cause, Failure};
@@ -27,10 +27,6 @@ pub(super) fn share(
     trustee: &KeyShare,
 ) -> Result<Share, Failure> {
     let (kind, boards) = session.devices.tally_board()?;
-    if trustee.origin() == Origin::Distributed {
-        let what = "the engine takes shares of dealt keys alone: those of generated keys are longer";
-        return Err(Failure::at(format!("engine {}", kind.system().name), what));
-    }
     let election = record.state.election();
     let ballots = ballots(record)?;
     let marks: Vec<usize> = election.contests().iter().map(Contest::marks).collect();
@@ -43,6 +39,7 @@ pub(super) fn share(
         needed: trustee.needed(),
         trustees: trustee.trustees(),
         trustee: trustee.trustee(),
+        share_bits: trustee.share_bits(),
     };
     let machine = |error: Error| failed(kind, error);
     let mut board = boards.set_up_tally(&setup, &ballots, settings).map_err(machine)?;

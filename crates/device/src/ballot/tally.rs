@@ -15,10 +15,10 @@ const QUESTIONS: usize = 200;
 
 /// What answers a refused order.
 const DECLINED: u32 = 3;
-/// Bits by which what a trustee keeps may be longer than `n^2`, and by which an answer of a proof
+/// Bits by which what a trustee keeps may be longer than a share, and by which an answer of a proof
 /// is.
-const EXPONENT_BITS: usize = 64;
-const ANSWER_BITS: usize = 512;
+const EXPONENT_BITS: u32 = 64;
+const ANSWER_BITS: u32 = 512;
 
 /// The capability of counting ballots, and of making a trustee's shares of what they come to.
 pub trait CountsBallots {
@@ -27,7 +27,8 @@ pub trait CountsBallots {
     ///
     /// # Errors
     /// [`ErrorKind::KeySize`], [`ErrorKind::TooManyContests`], [`ErrorKind::TooManyMarks`],
-    /// [`ErrorKind::TooManyBallots`], [`ErrorKind::Settings`], or the board cannot be reached.
+    /// [`ErrorKind::TooManyBallots`], [`ErrorKind::ShareTooLong`], [`ErrorKind::Settings`], or the
+    /// board cannot be reached.
     fn set_up_tally(&self, setup: &TallySetup<'_>, ballots: &[Counted], settings: &str) -> Result<Tally, Error>;
 }
 
@@ -51,6 +52,41 @@ pub struct TallySetup<'a> {
     pub trustees: u32,
     /// The trustee's number, from 1.
     pub trustee: u32,
+    /// Bits of the longest share of this key.
+    pub share_bits: u32,
+}
+
+/// How long the numbers are that go to a board and come from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// Bytes of the key's `n`: a multiple of 8.
+    pub key_bytes: usize,
+    /// Bits of the longest share of this key.
+    pub share_bits: u32,
+    /// Bits of the longest share that the board takes.
+    pub most_share_bits: u32,
+}
+
+impl Lengths {
+    /// Words of a number modulo `n^2`.
+    fn number_words(&self) -> usize {
+        self.key_bytes / 2
+    }
+
+    /// Words of `D s_i` as the board takes it.
+    fn exponent_words(&self) -> usize {
+        (self.most_share_bits + EXPONENT_BITS).div_ceil(32) as usize
+    }
+
+    /// Words of an answer as the board says it.
+    fn answer_words(&self) -> usize {
+        (self.most_share_bits + ANSWER_BITS).div_ceil(32) as usize
+    }
+
+    /// Bytes of an answer as everybody verifies it.
+    fn answer_bytes(&self) -> usize {
+        (self.share_bits + ANSWER_BITS).div_ceil(8) as usize
+    }
 }
 
 /// A ballot for one contest as it is counted.
@@ -135,8 +171,8 @@ pub enum Order<'a> {
         /// Its mark.
         mark: u32,
     },
-    /// To keep a trustee's share of the key: `D s_i`, big-endian, of 8 bytes more than `n^2` has at
-    /// most.
+    /// To keep a trustee's share of the key: `D s_i`, big-endian, of 8 bytes more at most than the
+    /// longest share that the board takes.
     Load(&'a [u8]),
     /// To forget it.
     Forget,
@@ -159,11 +195,11 @@ pub enum Reply {
 }
 
 impl Order<'_> {
-    /// The message to a board for keys of so many bytes.
+    /// The message to a board for numbers of these lengths.
     ///
     /// # Errors
     /// [`ErrorKind::OrderDeclined`] for a share that is too long for any.
-    pub fn words(&self, key_bytes: usize) -> Result<Zeroizing<Vec<u32>>, Error> {
+    pub fn words(&self, lengths: &Lengths) -> Result<Zeroizing<Vec<u32>>, Error> {
         let (code, rest): (u32, &[u32]) = match self {
             Order::Count => (0, &[]),
             Order::Product { contest, mark } => (1, &[*contest, *mark]),
@@ -171,7 +207,7 @@ impl Order<'_> {
             Order::Load(_) => (6, &[]),
             Order::Forget => (7, &[]),
         };
-        let exponent = if let Order::Load(share) = self { exponent(share, key_bytes)? } else { Zeroizing::default() };
+        let exponent = if let Order::Load(share) = self { exponent(share, lengths)? } else { Zeroizing::default() };
         let mut words = Zeroizing::new(Vec::with_capacity(1 + rest.len() + exponent.len()));
         words.push(code);
         words.extend(rest);
@@ -179,8 +215,9 @@ impl Order<'_> {
         Ok(words)
     }
 
-    /// Reads what a board for keys of so many bytes answers; nothing of what answers another order.
-    pub fn reply(&self, key_bytes: usize, words: &[u32]) -> Option<Reply> {
+    /// Reads what a board for numbers of these lengths answers; nothing of what answers another
+    /// order.
+    pub fn reply(&self, lengths: &Lengths, words: &[u32]) -> Option<Reply> {
         if let &[DECLINED, code] = words {
             return Some(Reply::Declined(Decline::new(code)));
         }
@@ -192,10 +229,10 @@ impl Order<'_> {
             (Order::Count, &[0, count]) => Some(Reply::Count(count)),
             (Order::Load(_), [6]) | (Order::Forget, [7]) => Some(Reply::Done),
             (Order::Product { contest, mark }, _) => {
-                let number = of_mark(1, contest, mark).filter(|words| words.len() == key_bytes / 2)?;
-                bytes(number, 2 * key_bytes).map(Reply::Product)
+                let number = of_mark(1, contest, mark).filter(|words| words.len() == lengths.number_words())?;
+                bytes(number, 2 * lengths.key_bytes).map(Reply::Product)
             }
-            (Order::Share { contest, mark }, _) => share(of_mark(5, contest, mark)?, key_bytes).map(Reply::Share),
+            (Order::Share { contest, mark }, _) => share(of_mark(5, contest, mark)?, lengths).map(Reply::Share),
             _ => None,
         }
     }
@@ -213,13 +250,13 @@ impl fmt::Debug for Order<'_> {
     }
 }
 
-/// A number in the words that the board takes, the lowest first.
-fn exponent(share: &[u8], key_bytes: usize) -> Result<Zeroizing<Vec<u32>>, Error> {
-    let width = 2 * key_bytes + EXPONENT_BITS / 8;
-    if share.len() > width {
+/// A trustee's exponent in the words that the board takes, the lowest first.
+fn exponent(share: &[u8], lengths: &Lengths) -> Result<Zeroizing<Vec<u32>>, Error> {
+    let width = lengths.exponent_words();
+    if share.len() > 4 * width {
         return Err(ErrorKind::OrderDeclined { decline: Decline::WrongShare }.into());
     }
-    Ok(little_endian(share, width / 4))
+    Ok(little_endian(share, width))
 }
 
 /// A number in so many words, the lowest first; bytes above are left away.
@@ -232,26 +269,25 @@ fn little_endian(number: &[u8], width: usize) -> Zeroizing<Vec<u32>> {
 }
 
 /// A share of a decryption in its bytes.
-fn share(words: &[u32], key_bytes: usize) -> Option<Vec<u8>> {
-    let number = key_bytes / 2;
-    if words.len() != 4 * number + ANSWER_BITS / 32 {
-        return None;
-    }
-    let (numbers, answer) = words.split_at(3 * number);
-    let parts = numbers.chunks_exact(number).chain([answer]).map(|part| bytes(part, 4 * part.len()));
-    parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+fn share(words: &[u32], lengths: &Lengths) -> Option<Vec<u8>> {
+    let number = lengths.number_words();
+    let (numbers, answer) = words.split_at_checked(3 * number).filter(|(_, z)| z.len() == lengths.answer_words())?;
+    let mut parts: Vec<Vec<u8>> =
+        numbers.chunks_exact(number).map(|part| bytes(part, 4 * number)).collect::<Option<_>>()?;
+    parts.push(bytes(answer, lengths.answer_bytes())?);
+    Some(parts.concat())
 }
 
 /// A tally board at the other end of a line, set up for a key and an election.
 pub struct Tally {
     line: Box<dyn Line>,
-    key_bytes: usize,
+    lengths: Lengths,
 }
 
 impl Tally {
-    /// The one at this line, for keys whose `n` has so many bytes: a multiple of 8.
-    pub fn new(line: Box<dyn Line>, key_bytes: usize) -> Self {
-        Self { line, key_bytes }
+    /// The one at this line, for numbers of these lengths.
+    pub fn new(line: Box<dyn Line>, lengths: Lengths) -> Self {
+        Self { line, lengths }
     }
 
     /// How many ballots it has counted.
@@ -330,9 +366,9 @@ impl Tally {
     }
 
     fn ask(&mut self, order: &Order<'_>) -> Result<Reply, Error> {
-        self.line.send(&order.words(self.key_bytes)?)?;
+        self.line.send(&order.words(&self.lengths)?)?;
         let words = self.line.receive()?;
-        match order.reply(self.key_bytes, &words) {
+        match order.reply(&self.lengths, &words) {
             Some(Reply::Declined(decline)) => Err(ErrorKind::OrderDeclined { decline }.into()),
             Some(reply) => Ok(reply),
             None => Err(ErrorKind::WrongAnswer.into()),
@@ -351,10 +387,13 @@ mod tests {
     use super::*;
 
     const KEY: usize = 32;
+    const LENGTHS: Lengths = Lengths { key_bytes: KEY, share_bits: 512, most_share_bits: 512 };
+    /// A board for longer shares than those of the key.
+    const LONGER: Lengths = Lengths { key_bytes: KEY, share_bits: 1036, most_share_bits: 1090 };
 
     #[test]
     fn orders_are_what_the_board_takes() {
-        let words = |order: Order<'_>| order.words(KEY).unwrap().to_vec();
+        let words = |order: Order<'_>| order.words(&LENGTHS).unwrap().to_vec();
         assert_eq!(words(Order::Count), [0]);
         assert_eq!(words(Order::Product { contest: 2, mark: 1 }), [1, 2, 1]);
         assert_eq!(words(Order::Share { contest: 0, mark: 1 }), [5, 0, 1]);
@@ -364,9 +403,14 @@ mod tests {
         expected[..3].copy_from_slice(&[6, 0x56, 0x1234]);
         assert_eq!(words(Order::Load(&share)), expected);
         assert_eq!(words(Order::Load(&[0xff; 72]))[1..], [u32::MAX; 18]);
-        let error = Order::Load(&[0; 73]).words(KEY).unwrap_err();
+        let error = Order::Load(&[0; 73]).words(&LENGTHS).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::OrderDeclined { decline: Decline::WrongShare }));
         assert_eq!(format!("{:?}", Order::Load(&share)), "Load");
+        // 1090 bits and 64 more are 37 words, whatever the key's own shares have.
+        let words = Order::Load(&[0xff; 138]).words(&LONGER).unwrap();
+        assert_eq!((words.len(), words[35], words[36]), (38, 0xffff, 0));
+        Order::Load(&[0; 4 * 37]).words(&LONGER).unwrap();
+        Order::Load(&[0; 4 * 37 + 1]).words(&LONGER).unwrap_err();
     }
 
     #[test]
@@ -382,22 +426,29 @@ mod tests {
     fn replies_are_those_to_the_order() {
         let share = Order::Share { contest: 2, mark: 1 };
         let said: Vec<u32> = [5, 2, 1].into_iter().chain((0..80).map(|at| at / 16 + 1)).collect();
-        let Some(Reply::Share(bytes)) = share.reply(KEY, &said) else { panic!("a share") };
+        let Some(Reply::Share(bytes)) = share.reply(&LENGTHS, &said) else { panic!("a share") };
         assert_eq!(bytes.len(), 3 * 64 + 128);
         // c_i, a and b of 16 words each, and z of 32, whose highest words are the last.
         assert_eq!((bytes[3], bytes[67], bytes[131], bytes[195], bytes[319]), (1, 2, 3, 5, 4));
         for wrong in [&said[..82], &[&said[..], &[0]].concat(), &[&[5, 2, 0], &said[3..]].concat(), &[6]] {
-            assert_eq!(share.reply(KEY, wrong), None);
+            assert_eq!(share.reply(&LENGTHS, wrong), None);
         }
+        // An answer of 51 words, of which 1548 bits are read: 193 bytes and a half.
+        let mut said: Vec<u32> = [5, 2, 1].into_iter().chain((0..48 + 51).map(|at| u32::from(at < 96))).collect();
+        said[3 + 48 + 48] = 0x0fff;
+        let Some(Reply::Share(bytes)) = share.reply(&LONGER, &said) else { panic!("a share") };
+        assert_eq!((bytes.len(), &bytes[192..196]), (3 * 64 + 194, &[0x0f, 0xff, 0, 0][..]));
+        said[3 + 48 + 48] = 0x1_0000;
+        assert_eq!(share.reply(&LONGER, &said), None);
         let product = Order::Product { contest: 0, mark: 0 };
         assert_eq!(
-            product.reply(KEY, &[&[1, 0, 0][..], &[9; 16]].concat()),
+            product.reply(&LENGTHS, &[&[1, 0, 0][..], &[9; 16]].concat()),
             Some(Reply::Product([0, 0, 0, 9].repeat(16)))
         );
-        assert_eq!(product.reply(KEY, &[&[1, 0, 0][..], &[9; 15]].concat()), None);
-        assert_eq!(Order::Count.reply(KEY, &[0, 7]), Some(Reply::Count(7)));
-        assert_eq!(Order::Load(&[]).reply(KEY, &[6]), Some(Reply::Done));
-        assert_eq!(Order::Forget.reply(KEY, &[6]), None);
+        assert_eq!(product.reply(&LENGTHS, &[&[1, 0, 0][..], &[9; 15]].concat()), None);
+        assert_eq!(Order::Count.reply(&LENGTHS, &[0, 7]), Some(Reply::Count(7)));
+        assert_eq!(Order::Load(&[]).reply(&LENGTHS, &[6]), Some(Reply::Done));
+        assert_eq!(Order::Forget.reply(&LENGTHS, &[6]), None);
         let declines = [
             Decline::UnknownOrder,
             Decline::NoSuchContest,
@@ -408,7 +459,7 @@ mod tests {
             Decline::Unknown,
         ];
         for (code, decline) in (1..).zip(declines) {
-            assert_eq!(share.reply(KEY, &[3, code]), Some(Reply::Declined(decline)));
+            assert_eq!(share.reply(&LENGTHS, &[3, code]), Some(Reply::Declined(decline)));
         }
         assert_eq!(Decline::new(0), Decline::Unknown);
     }
@@ -433,7 +484,7 @@ mod tests {
 
     #[test]
     fn boards_that_err_give_nothing() {
-        let mut tally = Tally::new(Box::new(Echo(Vec::new())), KEY);
+        let mut tally = Tally::new(Box::new(Echo(Vec::new())), LENGTHS);
         tally.forget().unwrap();
         tally.load(&[1]).unwrap();
         for error in [tally.count().unwrap_err(), tally.share(0, 0).unwrap_err(), tally.product(0, 0).unwrap_err()] {
@@ -465,7 +516,7 @@ mod tests {
 
     #[test]
     fn boards_count_until_they_have_all_or_no_more() {
-        let tally = |last| Tally::new(Box::new(Counter { counted: 0, last }), KEY);
+        let tally = |last| Tally::new(Box::new(Counter { counted: 0, last }), LENGTHS);
         tally(1000).wait_for(1000).unwrap();
         let error = tally(999).wait_for(1000).unwrap_err();
         assert_eq!(error.to_string(), "the tally board counted 999 ballots of 1000");

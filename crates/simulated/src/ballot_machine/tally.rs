@@ -62,14 +62,23 @@ impl TallyBoard {
         }
     }
 
+    /// Bits of the longest share that it takes.
+    pub fn most_share_bits(design: &Design) -> u32 {
+        design.parameter("ShareBits")
+    }
+
     /// Gives it an election's key and id, and makes it a trustee's. It has no private key: totals
     /// of a whole key it does not decrypt.
     ///
     /// # Errors
-    /// As [`Size::check`] and [`Constants::new`].
+    /// As [`Size::check`] and [`Constants::new`], or [`ErrorKind::ShareTooLong`].
     pub fn set_up(&mut self, setup: &TallySetup<'_>) -> Result<(), Error> {
         let model = &mut self.bench.model;
         Self::size(model.design()).check_marks(setup.key.bits(), setup.marks)?;
+        let (bits, most) = (setup.share_bits, Self::most_share_bits(model.design()));
+        if bits > most {
+            return Err(ErrorKind::ShareTooLong { bits, most }.into());
+        }
         let key = Constants::new(setup.key, model.design().parameter("Digit"))?;
         let numbers = [
             ("generator_i", limbs(&setup.generator)),
@@ -77,6 +86,7 @@ impl TallyBoard {
             ("needed_i", vec![setup.needed.into()]),
             ("trustees_i", vec![setup.trustees.into()]),
             ("trustee_i", vec![setup.trustee.into()]),
+            ("share_bits_i", vec![setup.share_bits.into()]),
             ("modulus_i", key.modulus),
             ("inverse_i", key.inverse),
             ("enter_i", key.enter),

@@ -3,6 +3,8 @@
 //! holds.
 
 use std::fs;
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
 
 use crate::command_line::Place;
 use hearith_simulated::designs::ENCRYPTOR_BOARDS;
@@ -129,6 +131,55 @@ fn machines_that_fail_make_no_ballot() {
 fn share(trustee: &str, options: &str) -> String {
     let keys = format!("--share secret/share-{trustee}.json --trustee-key trustee-{trustee}.json");
     format!("election decrypt-share club/record {keys} {options}")
+}
+
+/// Three trustees generate a key, each a process, and publish it.
+fn generate(place: &Place) {
+    with_keys(place, "--shares 2/3");
+    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let addresses: Vec<String> = listeners.iter().map(|one| one.local_addr().unwrap().to_string()).collect();
+    drop(listeners);
+    let start = |number: usize| {
+        let peers: String = (1..number).map(|peer| format!(" --peer {peer}={}", addresses[peer - 1])).collect();
+        let line = format!(
+            "election ceremony --distributed 2/3 --bits 256 --trustee {number} --trustee-key trustee-{number}.json \
+             --trustee-keys trustees.txt --listen {} --out secret-{number}{peers}",
+            addresses[number - 1]
+        );
+        place.command(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<Child> = (1..=3).map(start).collect();
+    for child in running {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let statements = "secret-1/statement-1.json secret-2/statement-2.json secret-3/statement-3.json";
+    place.ok(&format!("election ceremony club --trustee-keys trustees.txt --statements {statements}"));
+}
+
+/// Shares of a key that trustees generated together have half as many bits again as those that a
+/// dealer made.
+#[test]
+#[cfg_attr(not(verilator), ignore = "needs Verilator")]
+fn a_machine_makes_a_share_of_a_key_that_trustees_generated() {
+    let place = Place::new();
+    place.write("contests.json", format!("[{ONE}]"));
+    place.write("voters.csv", "voter\nann\nben\n");
+    place.ok("election init --title Club --contests contests.json --out club");
+    generate(&place);
+    place.ok("election register club voters.csv --out credentials.jsonl --open");
+    place.ok(&vote("ann", "--choose Chair=Bo"));
+    place.ok(&vote("ben", "--choose Chair=Bo"));
+    place.ok("election tally club");
+    for (trustee, machine) in [(1, ""), (3, "--machine")] {
+        place.ok(&format!(
+            "election decrypt-share club/record --share secret-{trustee}/share-{trustee}.json \
+             --trustee-key trustee-{trustee}.json --out {trustee}.json {machine}"
+        ));
+    }
+    let result = "Chair\n  Ada           0\n  Bo            2\n";
+    assert_eq!(place.ok("election finish club 1.json 3.json").text(), result);
+    assert!(place.ok("election verify club/record").text().ends_with(result));
 }
 
 /// A tally board that is not as it should be makes no share, and says why.
