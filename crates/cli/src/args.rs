@@ -31,7 +31,7 @@ use crate::printable::Printable;
 
 #[cfg(not(all(feature = "dghv", feature = "election", feature = "service")))]
 use crate::parts::Absent;
-pub use csv::{Character, Csv};
+pub use csv::{Character, Csv, Mark};
 #[cfg(feature = "dghv")]
 pub use dghv::{
     Dghv, DghvCombine, DghvCommand, DghvDecrypt, DghvEncrypt, DghvEvaluate, DghvInspect, DghvKeygen, DghvSwitch,
@@ -285,7 +285,7 @@ pub struct Encrypt {
     #[arg(long, value_name = "R")]
     pub range: Vec<List<Setting<String>>>,
     /// Additions to leave headroom for (bfv: what noise allows)
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_additions: u64,
     /// Put the columns of a row into one ciphertext: smaller files, faster sums
     #[arg(long)]
@@ -370,7 +370,7 @@ pub struct Sum {
     /// Skip the check of a device: a faulty one may return other totals
     #[arg(long, conflicts_with = "remote")]
     pub unchecked_device: bool,
-    /// Encrypted tables or totals: Parquet files, folders of them, - for standard input
+    /// Encrypted tables or totals: Parquet files, folders of them, patterns; - for standard input
     #[arg(required = true, value_name = "IN")]
     pub input: Vec<PathBuf>,
     /// The encrypted totals, Parquet; - for standard output
@@ -717,7 +717,7 @@ pub struct Import {
     #[arg(long, value_name = "R")]
     pub range: Option<String>,
     /// Additions to leave headroom for in every ciphertext
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_additions: u64,
     /// How many numbers each ciphertext sums
     #[arg(long, value_name = "N", default_value_t = 1)]

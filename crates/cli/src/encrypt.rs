@@ -69,7 +69,7 @@ pub(crate) fn inputs(command: &Encrypt) -> Vec<&Path> {
 pub(crate) fn open(planned: &mut Planned, rows: usize) -> Result<Table, Failure> {
     let dialect = planned.csv().dialect().map_err(Failure::new)?;
     let command = &planned.command;
-    let table = Table::read(&command.input, rows, &dialect, &command.columns())?;
+    let table = Table::read(&command.input, rows, &dialect, &planned.numbers())?;
     match table.is_csv || command.csv.is_default() {
         true => {
             let table = partitioned(table, &command.input);

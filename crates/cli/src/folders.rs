@@ -1,4 +1,4 @@
-//! Folders of Parquet files, as Spark and other engines write tables.
+//! Folders of Parquet files, as Spark and other engines write tables, and patterns of names.
 
 use std::fs;
 use std::io;
@@ -8,21 +8,43 @@ use crate::failure::{Failure, name};
 use crate::input::is_called_parquet;
 
 /// The inputs, with the Parquet files in each folder, at any depth and in order of their names, in
-/// its place.
+/// its place, and the files and folders that a pattern such as `2024-*.parquet` matches in that of
+/// the pattern, unless a file has that name.
 ///
 /// Names that begin with `.` or `_` are left out: engines keep notes there, and output that is not
 /// complete. Links to folders are not followed.
 pub(crate) fn expanded(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
-    for input in inputs {
+    for input in matched(inputs)? {
         if !input.is_dir() {
-            found.push(input.clone());
+            found.push(input);
             continue;
         }
         let before = found.len();
-        collect(input, &mut found).map_err(|error| Failure::reading(&name(input), error))?;
+        collect(&input, &mut found).map_err(|error| Failure::reading(&name(&input), error))?;
         if found.len() == before {
-            return Err(Failure::at(name(input), "a folder without Parquet files (.parquet)"));
+            return Err(Failure::at(name(&input), "a folder without Parquet files (.parquet)"));
+        }
+    }
+    Ok(found)
+}
+
+/// The inputs, with what patterns match in their place.
+fn matched(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    for input in inputs {
+        let pattern = input.to_str().filter(|text| text.contains(['*', '?', '[']));
+        match pattern.filter(|_| fs::symlink_metadata(input).is_err()) {
+            None => found.push(input.clone()),
+            Some(pattern) => {
+                let before = found.len();
+                for entry in glob::glob(pattern).map_err(|error| Failure::at(pattern, error))? {
+                    found.push(entry.map_err(|error| Failure::at(pattern, error))?);
+                }
+                if found.len() == before {
+                    return Err(Failure::at(pattern, "no file has a name of this pattern"));
+                }
+            }
         }
     }
     Ok(found)

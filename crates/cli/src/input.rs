@@ -59,6 +59,8 @@ pub(crate) struct Table {
     /// Whether it is CSV, whose names of columns may be cells: a file may have no header, whatever
     /// was expected.
     pub(crate) is_csv: bool,
+    /// Whether its columns have names of their own.
+    pub(crate) is_headed: bool,
     /// Its columns.
     pub(crate) schema: SchemaRef,
     /// How long it is.
@@ -82,7 +84,7 @@ impl Table {
                 let source = file.source()?;
                 let (schema, length) = (source.schema(), Length::Rows(source.rows()));
                 let pieces = file.pieces(source, batch_rows, None)?;
-                Ok(Self { name: file.name, is_csv: false, schema, length, pieces })
+                Ok(Self { name: file.name, is_csv: false, is_headed: true, schema, length, pieces })
             }
             Opened::Csv { name, input, bytes } => Self::csv(name, input, bytes, batch_rows, dialect, numbers),
         }
@@ -93,6 +95,10 @@ impl Table {
         match (self.is_csv, error.kind()) {
             (true, ErrorKind::NoSuchColumn { .. }) => {
                 let column = error.column().unwrap_or_default();
+                if !self.is_headed {
+                    let what = format!("column {column}: there is none, of c1 to c{}", self.schema.fields().len());
+                    return Failure::at(&self.name, what);
+                }
                 let what = format!("column {column}: the first line does not name it");
                 Failure::at(&self.name, what).with_note("--no-header: the first line is a row")
             }
@@ -123,7 +129,7 @@ impl Table {
             first_row = piece.end_row();
             Ok(piece)
         });
-        Ok(Self { name, is_csv: true, schema, length, pieces: Box::new(pieces) })
+        Ok(Self { name, is_csv: true, is_headed: dialect.has_header(), schema, length, pieces: Box::new(pieces) })
     }
 }
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use hearith_columns::metadata::DEFAULT_MAX_ADDITIONS;
-use hearith_columns::{Error, TypedColumn, described, type_name};
+use hearith_columns::{Error, TypedColumn, described, is_number, type_name};
 use hearith_paillier::encoding::format_decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{Character, Csv, Encrypt, List, Name, Setting};
+use crate::args::{Character, Csv, Encrypt, List, Mark, Name, Setting};
 use crate::failure::{Failure, name};
 use crate::input::Table;
 use crate::output::{Access, Output};
@@ -110,12 +110,23 @@ impl Planned {
         Ok(Self { command: plan.complete(command), state: State::Follows { name: file, plan } })
     }
 
-    /// How a CSV table is written: as options say, if they say anything, or else the plan.
+    /// How a CSV table is written: as the plan says where options say nothing.
     pub(crate) fn csv(&self) -> Csv {
         match &self.state {
-            State::Follows { plan, .. } if self.command.csv.is_default() => plan.csv.to_options(),
+            State::Follows { plan, .. } => self.command.csv.or(&plan.csv.to_options()),
             _ => self.command.csv.clone(),
         }
+    }
+
+    /// Columns of a CSV table whose cells are numbers: those to encrypt, and those that are numbers
+    /// in the plan.
+    pub(crate) fn numbers(&self) -> Vec<String> {
+        let mut numbers = self.command.columns();
+        if let State::Follows { plan, .. } = &self.state {
+            let plain = plan.plain.iter().filter(|plain| is_number(&plain.r#type));
+            numbers.extend(plain.map(|plain| plain.name.clone()));
+        }
+        numbers
     }
 
     /// The table with its plain columns in the types of the plan.
@@ -207,20 +218,20 @@ impl Marks {
         let mark = |mark: &Option<Character>| mark.map(|Character(mark)| mark);
         Self {
             delimiter: mark(&csv.delimiter),
-            header: !csv.no_header,
+            header: csv.no_header != Some(true),
             null: csv.null.clone(),
-            decimal_comma: csv.decimal_comma,
-            thousands: mark(&csv.thousands),
+            decimal_comma: csv.decimal_comma == Some(true),
+            thousands: csv.thousands.and_then(|Mark(mark)| mark),
         }
     }
 
     fn to_options(&self) -> Csv {
         Csv {
             delimiter: self.delimiter.map(Character),
-            no_header: !self.header,
+            no_header: Some(!self.header),
             null: self.null.clone(),
-            decimal_comma: self.decimal_comma,
-            thousands: self.thousands.map(Character),
+            decimal_comma: Some(self.decimal_comma),
+            thousands: Some(Mark(self.thousands)),
         }
     }
 }

@@ -48,9 +48,8 @@ impl Alignment {
             column.layout().map_err(|_| no_headroom(column))?;
         }
         let common = |name: &String| {
-            let mut types = schemas.iter().filter_map(|schema| schema.field_with_name(name).ok()).map(of_field);
-            let first = types.next()?;
-            Some((name.clone(), types.try_fold(first, |common, kind| wider(&common, &kind))?))
+            let types = schemas.iter().filter_map(|schema| schema.field_with_name(name).ok()).map(of_field);
+            Some((name.clone(), widest(&types.collect::<Vec<_>>())?))
         };
         Ok(Self { groups: by.iter().filter_map(common).collect(), columns, last: None })
     }
@@ -156,25 +155,54 @@ fn of_field(field: &Field) -> DataType {
     plain(field.data_type())
 }
 
-/// The type that holds the values of both exactly; none where there is no such type.
-fn wider(a: &DataType, b: &DataType) -> Option<DataType> {
+/// The type that holds the values of all exactly; none where there is no such type. It does not
+/// depend on their order.
+fn widest(types: &[DataType]) -> Option<DataType> {
     use DataType::*;
-    match (a, b) {
-        _ if a.equals_datatype(b) => Some(a.clone()),
-        _ if a.is_integer() && b.is_integer() => Some(match (a, b) {
-            (UInt64, other) | (other, UInt64) if other.is_signed_integer() => Decimal128(20, 0),
-            (UInt64, _) | (_, UInt64) => UInt64,
-            _ => Int64,
-        }),
-        (Decimal128(p, s), Decimal128(q, t)) => {
-            let scale = (*s).max(*t);
-            let whole = (i16::from(*p) - i16::from(*s)).max(i16::from(*q) - i16::from(*t));
-            let precision = u8::try_from(whole + i16::from(scale)).ok().filter(|&precision| precision <= 38)?;
-            Some(Decimal128(precision, scale))
-        }
-        (Timestamp(one, zone), Timestamp(two, other)) if zone == other => Some(Timestamp(*one.max(two), zone.clone())),
+    let (first, others) = types.split_first()?;
+    if others.iter().all(|other| first.equals_datatype(other)) {
+        return Some(first.clone());
+    }
+    if types.iter().all(DataType::is_integer) {
+        return Some(match (types.contains(&UInt64), types.iter().any(DataType::is_signed_integer)) {
+            (false, _) => Int64,
+            (true, false) => UInt64,
+            (true, true) => Decimal128(20, 0),
+        });
+    }
+    if let Timestamp(unit, zone) = first {
+        let unit_of = |kind: &DataType| match kind {
+            Timestamp(unit, other) if zone == other => Some(*unit),
+            _ => None,
+        };
+        let units: Option<Vec<_>> = others.iter().map(unit_of).collect();
+        return Some(Timestamp(units?.into_iter().fold(*unit, Ord::max), zone.clone()));
+    }
+    let digits = types.iter().map(digits).collect::<Option<Vec<_>>>()?;
+    let whole = digits.iter().map(|(whole, _)| *whole).max()?;
+    let scale = digits.iter().map(|(_, scale)| *scale).max()?;
+    match u8::try_from(whole + i16::from(scale)).ok()? {
+        precision @ ..=38 => Some(Decimal128(precision, scale)),
+        precision @ ..=76 => Some(Decimal256(precision, scale)),
         _ => None,
     }
+}
+
+/// How many digits an exact number has before the point, and how many behind it.
+fn digits(kind: &DataType) -> Option<(i16, i8)> {
+    use DataType::*;
+    Some(match kind {
+        Int8 | UInt8 => (3, 0),
+        Int16 | UInt16 => (5, 0),
+        Int32 | UInt32 => (10, 0),
+        Int64 => (19, 0),
+        UInt64 => (20, 0),
+        Decimal32(precision, scale)
+        | Decimal64(precision, scale)
+        | Decimal128(precision, scale)
+        | Decimal256(precision, scale) => (i16::from(*precision) - i16::from(*scale), *scale),
+        _ => return None,
+    })
 }
 
 /// The values in another type; an error where one does not fit.
@@ -192,23 +220,34 @@ mod tests {
     #[test]
     fn types_widen_where_nothing_is_lost() {
         use DataType::*;
-        for (a, b, common) in [
-            (Int8, Int32, Some(Int64)),
-            (UInt8, UInt64, Some(UInt64)),
-            (Int64, UInt64, Some(Decimal128(20, 0))),
-            (Decimal128(9, 2), Decimal128(12, 0), Some(Decimal128(14, 2))),
-            (Decimal128(38, 0), Decimal128(9, 2), None),
-            (
-                Timestamp(TimeUnit::Second, None),
-                Timestamp(TimeUnit::Millisecond, None),
-                Some(Timestamp(TimeUnit::Millisecond, None)),
-            ),
-            (Timestamp(TimeUnit::Second, None), Timestamp(TimeUnit::Second, Some("UTC".into())), None),
-            (Utf8, Int64, None),
-            (Float32, Float64, None),
+        let (second, milli) = (Timestamp(TimeUnit::Second, None), Timestamp(TimeUnit::Millisecond, None));
+        for (types, common) in [
+            (vec![Int8, Int32], Some(Int64)),
+            (vec![UInt8, UInt64], Some(UInt64)),
+            (vec![Int64, UInt64], Some(Decimal128(20, 0))),
+            (vec![Int8, UInt64, Int64], Some(Decimal128(20, 0))),
+            (vec![UInt8, UInt64, Int8, UInt32], Some(Decimal128(20, 0))),
+            (vec![UInt8, UInt32, UInt64], Some(UInt64)),
+            (vec![Decimal128(9, 2), Decimal128(12, 0)], Some(Decimal128(14, 2))),
+            (vec![Decimal128(9, 2), Int64, Int8], Some(Decimal128(21, 2))),
+            (vec![Decimal32(5, 4), Decimal64(18, 0)], Some(Decimal128(22, 4))),
+            (vec![Decimal128(38, 0), Decimal128(9, 2)], Some(Decimal256(40, 2))),
+            (vec![Decimal256(76, 6), Decimal128(2, 1), UInt64], Some(Decimal256(76, 6))),
+            (vec![Decimal256(76, 0), Decimal128(2, 1)], None),
+            (vec![second.clone(), milli.clone(), second.clone()], Some(milli)),
+            (vec![second.clone(), Timestamp(TimeUnit::Second, Some("UTC".into()))], None),
+            (vec![second, Int64], None),
+            (vec![Utf8, Int64], None),
+            (vec![Float32, Float64], None),
+            (vec![Float64, Decimal128(9, 2)], None),
         ] {
-            assert_eq!(wider(&a, &b), common, "{a} {b}");
-            assert_eq!(wider(&b, &a), common, "{b} {a}");
+            for first in 0..types.len() {
+                let mut order = types.clone();
+                order.rotate_left(first);
+                assert_eq!(widest(&order), common, "{order:?}");
+                order.reverse();
+                assert_eq!(widest(&order), common, "{order:?}");
+            }
         }
     }
 }

@@ -95,7 +95,7 @@ pub use signature::{
     is_signing_key,
 };
 pub use totals::{Release, Released, Totals, Withheld};
-pub use typed::{TypedColumn, type_name};
+pub use typed::{TypedColumn, is_number, type_name};
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
-use arrow_schema::{DataType, FieldRef, Schema};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::encrypt::find;
 use crate::error::Error;
@@ -35,6 +35,12 @@ pub fn type_name(kind: &DataType) -> Option<String> {
         Timestamp(_, Some(_)) => "timestamp with time zone".into(),
         _ => return None,
     })
+}
+
+/// Whether a name is that of a type of numbers.
+pub fn is_number(kind: &str) -> bool {
+    let text = Schema::new(vec![Field::new("x", DataType::Utf8, true)]);
+    TypedColumn::new(&text, "x", kind).is_ok_and(|column| column.field().data_type().is_numeric())
 }
 
 /// A plain column made one of a named type, without loss.
@@ -77,7 +83,7 @@ impl TypedColumn {
     /// # Errors
     /// The first row whose cell is none of the type.
     pub fn values(&self, batch: &RecordBatch) -> Result<ArrayRef, Error> {
-        let values = self.computed.values(batch, None)?;
+        let values = self.computed.values(batch, None).map_err(|error| error.in_column(&self.name))?;
         match self.writes && *values.data_type() != DataType::Utf8 {
             true => cast(&values, &DataType::Utf8).map_err(|error| Error::from(error).in_column(&self.name)),
             false => Ok(values),

@@ -2,7 +2,7 @@
 
 use crate::batches::{Ciphertexts, Plaintexts};
 use crate::integers::Bytes;
-use crate::memory::room;
+use crate::memory::{room, room_to_copy};
 use crate::slots::SlotLayout;
 use crate::{errors, integers, threads};
 use hearith_cuda::{CUDA, Choice, LoadedCards};
@@ -230,6 +230,7 @@ impl PublicKey {
 
     /// Residues modulo n from as many big-endian bytes each as n has.
     fn residues(&self, data: &Bytes<'_>) -> PyResult<Plaintexts> {
+        room_to_copy(1, 2 * data.len())?;
         self.0.plaintexts_from_be(&integers::bytes(data)).map(Plaintexts).map_err(errors::operation)
     }
 
@@ -249,8 +250,9 @@ impl PublicKey {
     }
 
     /// Trivial ciphertexts of 0.
-    fn zeros(&self, count: usize) -> Ciphertexts {
-        Ciphertexts(self.0.zeros(count))
+    fn zeros(&self, py: Python<'_>, count: usize) -> PyResult<Ciphertexts> {
+        room_to_copy(count, self.0.ciphertext_bytes())?;
+        Ok(Ciphertexts(py.detach(|| self.0.zeros(count))))
     }
 
     /// Ciphertexts from their bytes, each checked to be below n^2 and coprime to n.

@@ -70,20 +70,30 @@ def test_progress_is_shown(keys, capsys):
 INTERRUPTED = """
 import sys, numpy as np, hearith as he
 public, private = he.generate_keypair(2048)
+c, work = public.encrypt([5, 6]), eval("lambda: " + sys.argv[1])
 print("ready", flush=True)
 try:
-    public.encrypt(np.arange(10_000_000))
+    work()
 except KeyboardInterrupt:
     assert private.decrypt(public.encrypt([1, 2]).sum()) == 3
     print("interrupted", flush=True)
 """
 
 
-def test_ctrl_c_ends_a_batch():
+@pytest.mark.parametrize(
+    "line",
+    [
+        "public.encrypt(np.arange(10_000_000))",
+        "np.insert(c, 0, np.arange(10_000_000))",
+        "np.concatenate([c, np.arange(10_000_000)])",
+        "np.where(np.arange(10_000_000) > 2, np.arange(10_000_000), c[0])",
+    ],
+)
+def test_ctrl_c_ends_a_batch(line):
     """Ten million encryptions at 2048 bits take hours; the interrupt ends them, and the key goes on
     working.
     """
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, line], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)
@@ -149,6 +159,7 @@ resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), resource.RLIM_INFINITY
 for work in (
     lambda: public.encrypt(large),
     lambda: numbers.repeat(20_000),
+    lambda: public.zeros(20_000_000),
     lambda: he.concatenate([numbers] * 20_000),
     lambda: lattice.native.encrypt(whole, 8, 20),
 ):

@@ -13,17 +13,17 @@ pub struct Csv {
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<Character>,
     /// The first line is a row: columns are called c1, c2, ...
-    #[arg(long)]
-    pub no_header: bool,
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub no_header: Option<bool>,
     /// A cell of exactly this text is null, as is an empty one; repeatable
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub null: Vec<String>,
     /// Numbers to encrypt have a decimal comma
-    #[arg(long)]
-    pub decimal_comma: bool,
-    /// Numbers to encrypt have this thousands mark: . , ' _ or space
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub decimal_comma: Option<bool>,
+    /// Numbers to encrypt have this thousands mark: . , ' _ space, or none
     #[arg(long, value_name = "CHAR")]
-    pub thousands: Option<Character>,
+    pub thousands: Option<Mark>,
 }
 
 impl Csv {
@@ -32,21 +32,47 @@ impl Csv {
     /// # Errors
     /// Characters that cannot have this meaning, or two.
     pub fn dialect(&self) -> Result<Dialect, DialectError> {
-        let decimal = if self.decimal_comma { ',' } else { '.' };
-        let thousands = self.thousands.map(|Character(mark)| mark);
+        let decimal = if self.decimal_comma == Some(true) { ',' } else { '.' };
+        let thousands = self.thousands.and_then(|Mark(mark)| mark);
         let mut dialect = Dialect::default().with_marks(decimal, thousands)?;
         if let Some(Character(delimiter)) = self.delimiter {
             dialect = dialect.delimited_by(delimiter)?;
         }
-        if self.no_header {
+        if self.no_header == Some(true) {
             dialect = dialect.without_header();
         }
         Ok(self.null.iter().fold(dialect, |dialect, text| dialect.with_null(text)))
     }
 
-    /// Whether anything is said.
+    /// These options, and those of others where these say nothing.
+    pub fn or(&self, others: &Self) -> Self {
+        Self {
+            delimiter: self.delimiter.or(others.delimiter),
+            no_header: self.no_header.or(others.no_header),
+            null: if self.null.is_empty() { others.null.clone() } else { self.null.clone() },
+            decimal_comma: self.decimal_comma.or(others.decimal_comma),
+            thousands: self.thousands.or(others.thousands),
+        }
+    }
+
+    /// Whether nothing but the usual is said.
     pub fn is_default(&self) -> bool {
         self.dialect() == Ok(Dialect::default())
+    }
+}
+
+/// A thousands mark, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub Option<char>);
+
+impl FromStr for Mark {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "none" => Ok(Self(None)),
+            _ => text.parse().map(|Character(mark)| Self(Some(mark))).map_err(|_| "one character, or space or none"),
+        }
     }
 }
 

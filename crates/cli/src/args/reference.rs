@@ -76,7 +76,8 @@ fn is_help(argument: &Arg) -> bool {
     matches!(argument.get_id().as_str(), "help" | "version")
 }
 
-/// How an argument is written: `-k`, `--key FILE`, or the name of a value without an option.
+/// How an argument is written: `-k`, `--key FILE`, `--flag[=BOOL]` where the value may be left out,
+/// or the name of a value without an option.
 fn name(argument: &Arg) -> String {
     let values: Vec<String> = argument.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
     let takes_value = matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
@@ -84,7 +85,11 @@ fn name(argument: &Arg) -> String {
     let long = argument.get_long().map(|long| format!("--{long}"));
     let short = argument.get_short().map(|short| format!("`-{short}`, "));
     match long {
-        Some(long) => format!("{}`{}`", short.unwrap_or_default(), format!("{long} {value}").trim_end()),
+        Some(long) => {
+            let is_optional = argument.get_num_args().is_some_and(|number| number.min_values() == 0);
+            let with = if takes_value && is_optional { format!("{long}[={value}]") } else { format!("{long} {value}") };
+            format!("{}`{}`", short.unwrap_or_default(), with.trim_end())
+        }
         None => format!("`{value}`"),
     }
 }
@@ -135,5 +140,7 @@ fn cells_and_names_are_plain() {
     let option = Arg::new("key").long("key").short('k').value_name("FILE").action(ArgAction::Set);
     assert_eq!(name(&option), "`-k`, `--key FILE`");
     assert_eq!(name(&Arg::new("json").long("json").action(ArgAction::SetTrue)), "`--json`");
+    let optional = Arg::new("flag").long("flag").value_name("BOOL").num_args(0..=1).action(ArgAction::Set);
+    assert_eq!(name(&optional), "`--flag[=BOOL]`");
     assert_eq!(name(&Arg::new("in").value_name("IN").action(ArgAction::Set)), "`IN`");
 }

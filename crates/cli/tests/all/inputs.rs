@@ -153,6 +153,24 @@ fn folders_stand_for_their_parquet_files() {
     place.ok("sum -k keys/public.json rows -o totals.parquet");
     assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), "rows,x\n2,11\n");
     place.fails("sum -k keys/public.json empty -o totals2.parquet", "empty: a folder without Parquet files");
+    // Patterns that no shell has expanded.
+    for (pattern, expected) in
+        [("rows/?.parquet", "1,1"), ("rows/*", ""), ("r*s", "2,11"), ("rows/year=[0-9]*", "1,10")]
+    {
+        let line = format!("sum -k keys/public.json {pattern} -o matched.parquet");
+        match expected {
+            // With what is no table.
+            "" => place.fails(&line, "rows/_SUCCESS: "),
+            _ => {
+                place.ok(&line);
+                let totals = place.ok("decrypt -k keys/private.json matched.parquet").text();
+                assert_eq!(totals, format!("rows,x\n{expected}\n"), "{pattern}");
+            }
+        }
+    }
+    place.fails("sum -k keys/public.json no-* -o totals2.parquet", "no-*: no file has a name of this pattern");
+    std::fs::copy(place.file("rows/a.parquet"), place.file("a*.parquet")).unwrap();
+    place.ok("sum -k keys/public.json a*.parquet -o literal.parquet");
     // A folder and a file in it are the same rows.
     place.fails("sum -k keys/public.json rows rows/a.parquet -o totals2.parquet", "rows/a.parquet: ");
 }

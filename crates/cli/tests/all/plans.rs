@@ -67,6 +67,96 @@ fn a_plan_made_of_parquet_types_the_cells_of_csv() {
         .fails(&format!("{encrypt} less.csv -o out.parquet"), "less.csv: column site: the first line does not name it");
 }
 
+/// Each option of a sender's own dialect replaces one of the plan's, and leaves the others.
+#[test]
+fn options_replace_a_plans_dialect_one_by_one() {
+    let place = Place::new();
+    let encrypt = "encrypt -k keys/public.json --plan plan.json";
+    place.write("a.csv", "g;pay\nx;1.950,5\nNA;2\n");
+    let dialect = "--delimiter ; --decimal-comma --thousands . --null NA";
+    place.ok(&format!("{encrypt} -c pay --scale 1 {dialect} a.csv -o a.parquet"));
+    for (text, options, expected) in [
+        ("g\tpay\nx\t1.000\nNA\t1,5\n", "--delimiter tab", ",1,1.5\nx,1,1000.0\n"),
+        ("g;pay\nx;1.000\n", "--delimiter ;", "x,1,1000.0\n"),
+        ("g,pay\nx,7\n", "--delimiter ,", "x,1,7.0\n"),
+        ("g;pay\nx;1'000,5\n", "--thousands '", "x,1,1000.5\n"),
+        ("g;pay\nx;1000.5\n", "--decimal-comma=false --thousands none", "x,1,1000.5\n"),
+        ("g;pay\n-;1.000\nNA;2\n", "--null -", ",1,1000.0\nNA,1,2.0\n"),
+        ("x;1.000\n", "--no-header --null -", ""),
+    ] {
+        place.write("b.csv", text);
+        let line = format!("{encrypt} {options} b.csv -o b.parquet");
+        if expected.is_empty() {
+            // Its columns are called otherwise.
+            place.fails(&line, "b.csv: column g: there is none, of c1 to c2");
+            continue;
+        }
+        place.ok(&line);
+        place.ok("sum -k keys/public.json -b g b.parquet -o totals.parquet");
+        let totals = place.ok("decrypt -k keys/private.json totals.parquet").text();
+        assert_eq!(totals, format!("g,rows,pay\n{expected}"), "{options}");
+    }
+}
+
+/// Numbers that stay plain are read as those to encrypt are.
+#[test]
+fn the_dialect_is_that_of_all_planned_numbers() {
+    let place = Place::new();
+    let encrypt = "encrypt -k keys/public.json --plan plan.json";
+    place.python(
+        "import pyarrow as pa, pyarrow.parquet as pq, decimal\n\
+         t = pa.table({'n': pa.array([7], pa.int32()), 'd': pa.array([decimal.Decimal('1.25')]),\n\
+                       't': pa.array(['1.000']), 'pay': pa.array([1], pa.int32())})\n\
+         pq.write_table(t, 'a.parquet')",
+    );
+    place.ok(&format!("{encrypt} -c pay a.parquet -o a-e.parquet"));
+    place.write("b.csv", "n;d;t;pay\n1.000;1,5;1.000;2.000\n");
+    let marks = "--delimiter ; --decimal-comma --thousands .";
+    place.ok(&format!("{encrypt} {marks} b.csv -o b-e.parquet"));
+    place.ok("sum -k keys/public.json -b n,d,t a-e.parquet b-e.parquet -o totals.parquet");
+    let expected = "n,d,t,rows,pay\n7,1.25,1.000,1,1\n1000,1.50,1.000,1,2000\n";
+    assert_eq!(place.ok("decrypt -k keys/private.json totals.parquet").text(), expected);
+    place.write("c.csv", "n;d;t;pay\n1,5;1,5;1;2\n");
+    place.fails(
+        &format!("{encrypt} {marks} c.csv -o c-e.parquet"),
+        "c.csv: row 1, column n: is not an integer of 32 bits",
+    );
+    place.write("c.csv", "n;d;t;pay\n10.00;1,5;1;2\n");
+    place.fails(
+        &format!("{encrypt} {marks} c.csv -o c-e.parquet"),
+        "c.csv: row 1: cell 1: is not a number with these decimal and thousands marks",
+    );
+}
+
+/// Groups of integers and decimals of all widths come together, whichever table comes first.
+#[test]
+fn group_columns_widen_in_any_order() {
+    let place = Place::new();
+    place.python(
+        "import pyarrow as pa, pyarrow.parquet as pq, decimal\n\
+         kinds = dict(a=pa.int8(), b=pa.uint64(), c=pa.int64(), d=pa.decimal128(3, 2), e=pa.uint8())\n\
+         for name, kind in kinds.items():\n\
+         \x20   g = pa.array([decimal.Decimal(3) if pa.types.is_decimal(kind) else 3], kind)\n\
+         \x20   pq.write_table(pa.table({'g': g, 'pay': pa.array([1], pa.int8())}), name + '.in.parquet')",
+    );
+    for name in ["a", "b", "c", "d", "e"] {
+        place.ok(&format!("encrypt -k keys/public.json -c pay {name}.in.parquet -o {name}.parquet"));
+    }
+    for (order, expected) in [
+        ("abc", "3,3,3"),
+        ("bac", "3,3,3"),
+        ("cba", "3,3,3"),
+        ("eba", "3,3,3"),
+        ("abcde", "3.00,5,5"),
+        ("debca", "3.00,5,5"),
+    ] {
+        let files: Vec<String> = order.chars().map(|name| format!("{name}.parquet")).collect();
+        place.ok(&format!("sum -k keys/public.json -b g {} -o totals.parquet", files.join(" ")));
+        let totals = place.ok("decrypt -k keys/private.json totals.parquet").text();
+        assert_eq!(totals, format!("g,rows,pay\n{expected}\n"), "{order}");
+    }
+}
+
 #[test]
 fn what_contradicts_a_plan_is_named() {
     let place = two_parties();

@@ -89,7 +89,8 @@ impl Dialect {
         self.delimiter
     }
 
-    pub(super) fn has_header(&self) -> bool {
+    /// Whether the first record names the columns.
+    pub fn has_header(&self) -> bool {
         self.header
     }
 

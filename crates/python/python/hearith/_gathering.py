@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hearith._arithmetic import aligned, fitting
+from hearith._batches import joined
 from hearith._encrypted import Encrypted, checked_bound
 from hearith._factors import factor_encoding
 from hearith._integers import bit_length, plaintexts
@@ -82,7 +83,8 @@ def _encrypted(numbers: tuple[Vector, Shape], like: Encrypted) -> Encrypted:
         integers = fitting(like.encoding, found, like)
     key = like.key.native
     bound = checked_bound((1 << bit_length(integers)) - 1, like.bits, like.bound)
-    return like.holding(key.encrypt(plaintexts(key, integers)), shape, bound=bound)
+    rows = joined(len(integers), lambda start, stop: key.encrypt(plaintexts(key, integers[start:stop])), key=key)
+    return like.holding(rows, shape, bound=bound)
 
 
 def listed(values: Any) -> Any:
