@@ -127,6 +127,20 @@ def test_totals(keys):
         totals + 1
 
 
+@pytest.mark.parametrize(
+    ("labels", "names", "sums"),
+    [
+        ([-1, 2**63, 2**63 + 1], [-1, 2**63, 2**63 + 1], [1, 20, 300]),
+        ([1, "1", 1], [1, "1"], [301, 20]),
+        ([Decimal("NaN"), 1, float("nan")], [1, "nan"], [20, 301]),
+    ],
+)
+def test_labels_come_back_exactly(keys, labels, names, sums):
+    found, totals = keys[0].encrypt([1, 20, 300]).sum_by(labels)
+    assert [name if name == name else "nan" for name in found.tolist()] == names
+    assert keys[1].decrypt(totals).tolist() == sums
+
+
 def test_keys_are_written_and_read(keys, other, tmp_path):
     public, private = keys
     assert (public.parameters, public.slots, public.id) == ("bfv-8192", SLOTS, private.id)

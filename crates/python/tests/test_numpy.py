@@ -2,11 +2,15 @@
 
 import json
 import pickle
+from collections import deque
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -315,8 +319,81 @@ class TestLabels:
         assert (names.tolist(), private.decrypt(totals).tolist()) == (["x", "y"], [5, 5])
 
     @pytest.mark.parametrize(
+        ("labels", "names", "sums"),
+        [
+            ([-1, 2**63, 2**63 + 1], [-1, 2**63, 2**63 + 1], [1, 20, 300]),
+            ([2**64, -1, 2**64], [-1, 2**64], [20, 301]),
+            (range(2**63 + 1, -(2**63), -(2**63)), [1 - 2**63, 1, 2**63 + 1], [300, 20, 1]),
+            (deque([2**53, 2**53 + 1, 0.5]), [0.5, 2**53, 2**53 + 1], [300, 1, 20]),
+            ([True, 2, 1], [True, 2], [301, 20]),
+            ([1, True, 1.0], [1], [321]),
+            (["a\0", "a", "a"], ["a", "a\0"], [320, 1]),
+            ([np.int64(-1), np.uint64(2**63 + 1), np.uint64(2**63)], [-1, 2**63, 2**63 + 1], [1, 300, 20]),
+            ([np.longdouble(1), 1, 2], [1, 2], [21, 300]),
+            ([("b", 2**63), ("a", -1), ("b", 2**63)], [("a", -1), ("b", 2**63)], [20, 301]),
+        ],
+    )
+    def test_lists_come_back_exactly(self, keys, labels, names, sums):
+        public, private = keys
+        for given_labels in (labels, np.fromiter(labels, dtype=object)):
+            found, totals = public.encrypt([1, 20, 300]).sum_by(given_labels)
+            assert (found.tolist(), private.decrypt(totals).tolist()) == (names, sums)
+            assert [isinstance(name, float) for name in found.tolist()] == [isinstance(name, float) for name in names]
+
+    @pytest.mark.parametrize(
+        "kind", [list, np.array, lambda labels: np.array(labels, dtype=object), pl.Series, pa.array, tuple]
+    )
+    def test_nan_is_one_label_and_the_last(self, keys, kind):
+        public, private = keys
+        c = public.encrypt([1, 20, 300, 4000, 50000, 600000])
+        names, totals = c.sum_by(kind([float("nan"), 1.0, 2.0, -float("nan"), 1.0, 2.0]))
+        assert names.dtype == np.float64
+        assert names[:2].tolist() == [1, 2]
+        assert np.isnan(names[2:]).tolist() == [True]
+        assert private.decrypt(totals).tolist() == [50020, 600300, 4001]
+
+    def test_nan_of_several_types_is_before_texts(self, keys):
+        public, private = keys
+        names, totals = public.encrypt([1, 20, 300, 4000, 5]).sum_by(
+            [np.float32("nan"), Decimal("NaN"), 3, "x", float("inf")]
+        )
+        assert [str(name) for name in names] == ["3", "inf", "nan", "x"]
+        assert private.decrypt(totals).tolist() == [300, 5, 21, 4000]
+        names, totals = public.encrypt([1, 20, 4]).sum_by([("a", float("nan")), ("a", 1), ("a", float("nan"))])
+        assert private.decrypt(totals).tolist() == [20, 5]
+
+    def test_zero_has_no_sign(self, keys):
+        for kind in (list, np.array, np.float32):
+            names, totals = keys[0].encrypt([1, 20]).sum_by(kind([-0.0, 0.0]))
+            assert np.signbit(names).tolist() == [False]
+            assert keys[1].decrypt(totals).tolist() == [21]
+
+    def test_times(self, keys):
+        public, private = keys
+        day, second = np.datetime64("2020-01-01"), np.datetime64("2020-01-01T00:00:00")
+        nanosecond = np.datetime64(second, "ns")
+        names, totals = public.encrypt([1, 20, 300]).sum_by([np.datetime64("2020-01-02"), day, second])
+        assert names.dtype == np.dtype("datetime64[s]")
+        assert (names.tolist(), private.decrypt(totals).tolist()) == ([second.item(), datetime(2020, 1, 2)], [320, 1])
+        # Which NumPy gives as an integer.
+        names, totals = public.encrypt([1, 20]).sum_by([nanosecond, nanosecond.item()])
+        assert names.tolist() == [nanosecond.item(), nanosecond]
+        assert private.decrypt(totals).tolist() == [20, 1]
+
+    def test_lists_within_lists(self, keys):
+        public, private = keys
+        c = public.encrypt([[1, 20], [300, 4000]])
+        names, totals = c.sum_by([[-1, 2**63], [2**63, -1]])
+        assert (names.tolist(), private.decrypt(totals).tolist()) == ([-1, 2**63], [4001, 320])
+        for labels in ([[1, 2], [3]], [1, 2, 3, 4], [[1, 2]], [[[1]] * 2] * 2):
+            with pytest.raises((ShapeError, NumberError)):
+                c.sum_by(labels)
+
+    @pytest.mark.parametrize(
         "labels",
         [
+            np.array(["2020-01-01", "NaT", "2020-01-02"], dtype="datetime64[D]"),
+            [np.timedelta64(1, "s"), np.timedelta64("NaT"), np.timedelta64(2, "s")],
             ["a", None, "b"],
             pd.Series(["a", pd.NA, "b"], dtype="string"),
             np.ma.array([1, 2, 3], mask=[0, 1, 0]),

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from hearith import _bfv_weights as weighing
 from hearith._bfv_content import Content, check_alike
 from hearith._integers import packed
+from hearith._labels import distinct
 from hearith._native import BfvPublicKey, BfvTotals, BfvVector
-from hearith._operands import Numbers, by_position, numbers, plain, present
+from hearith._operands import Numbers, by_position, numbers, plain
 from hearith.encoding import Encoding
 from hearith.errors import NumberError, ShapeError
 
@@ -163,10 +164,7 @@ class Weighted:
         """The distinct labels in ascending order and the sum of each one's products, or of those
         for which `where` says true.
         """
-        array = present(labels)
-        if array.shape != self._vector.shape:
-            raise ShapeError(f"{array.shape} labels for a vector of {self._vector.size}", kind="lengths")
-        names, places = np.unique(array, return_inverse=True)
+        names, places = distinct(labels, self._vector.shape)
         return names, self._sums(places.astype(np.int64), len(names), where, names.shape)
 
     def _sums(self, places: npt.NDArray[np.int64], groups: int, where: Any, shape: tuple[int, ...]) -> EncryptedTotals:

@@ -112,6 +112,8 @@ def present(values: Any) -> npt.NDArray[Any]:
     if nulls is not None and nulls.any():
         _refuse(nulls)
     array = _plain(values)
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        _refuse(np.isnat(array))
     if array.dtype.kind == "O":
         refuse_missing(array.reshape(-1).tolist(), array.shape)
     return array

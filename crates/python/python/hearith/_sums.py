@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -15,10 +13,8 @@ import numpy.typing as npt
 from hearith import _shapes
 from hearith._batches import joined
 from hearith._encrypted import Encrypted
-from hearith._integers import objects
+from hearith._labels import distinct
 from hearith._native import Ciphertexts
-from hearith._operands import present
-from hearith.errors import NumberError, ShapeError
 
 #: Numbers that are added up in one step for a group.
 PART = 256
@@ -104,39 +100,7 @@ def totals_by(numbers: Encrypted, *groupings: Any) -> list[tuple[npt.NDArray[Any
 
 def _grouped(numbers: Encrypted, labels: Any) -> tuple[npt.NDArray[Any], list[list[int]]]:
     """The distinct labels in ascending order, and the rows that have each."""
-    found = present(objects(labels)) if isinstance(labels, list | tuple) else present(labels)
-    if found.shape != numbers.shape:
-        raise ShapeError(f"{found.size} labels for {numbers.size} numbers", kind="lengths")
-    names, places = _distinct(found.reshape(-1))
+    names, places = distinct(labels, numbers.shape)
     order = np.argsort(places, kind="stable")
     ends = np.cumsum(np.bincount(places, minlength=len(names)))[:-1]
     return names, [group.tolist() for group in np.split(order, ends)] if len(names) else []
-
-
-def _distinct(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """The distinct labels in ascending order, and which of them each is.
-
-    Labels of several kinds, such as 1 and "1", stay apart: numbers come before texts."""
-    if labels.dtype.kind != "O":
-        return np.unique(labels, return_inverse=True)
-    keyed = [_kind(label) for label in labels]
-    try:
-        names = sorted(dict(zip(keyed, labels, strict=True)).items(), key=lambda item: item[0])
-        number = {key: place for place, (key, _) in enumerate(names)}
-    except TypeError:
-        raise NumberError("labels of a type that cannot be ordered or distinguished", kind="labels") from None
-    found = np.array([number[key] for key in keyed], dtype=np.intp)
-    return _plain_if_alike([name for _, name in names]), found
-
-
-def _kind(label: Any) -> tuple[str, Any]:
-    """A label with the kind of things that it is compared with."""
-    value = label.item() if isinstance(label, np.generic) else label
-    number = isinstance(value, bool | int | float | Decimal | Fraction)
-    return "" if number else type(value).__name__, value
-
-
-def _plain_if_alike(names: list[Any]) -> npt.NDArray[Any]:
-    """Labels as NumPy holds them where they are all of one type."""
-    alike = len({type(name) for name in names}) == 1 and isinstance(names[0], str | int | float)
-    return np.array(names) if alike else objects(names)

@@ -214,8 +214,10 @@ class EncryptedArray(Rows):
     def sum_by(self, labels: Any) -> tuple[npt.NDArray[Any], EncryptedArray]:
         """The distinct labels in ascending order and the sum of each one's numbers.
 
-        The total of a label that occurs once is the ciphertext of its row itself, and can be
-        recognised as such; `rerandomise()` ends that.
+        Labels come back as they were given: in an array of their type, or of objects where they
+        have several types or NumPy's integers cannot hold them. NaN is one label, the largest
+        number; 0 and -0 are one. The total of a label that occurs once is the ciphertext of its row
+        itself, and can be recognised as such; `rerandomise()` ends that.
 
         Raises:
             NullError: a label is missing.
