@@ -2,6 +2,7 @@
 that wrap around n.
 """
 
+import copy
 import math
 import os
 import pickle
@@ -124,15 +125,62 @@ def test_strict_results_are_exact_or_errors(pair, start, program):
     assert mantissa * Fraction(16) ** encoded.exponent == exact
 
 
-def test_bounds_tell_no_number_and_are_kept(pair):
-    public, _ = pair
+def test_bounds_tell_no_number_and_are_kept():
+    public, _ = phe.generate_paillier_keypair(n_length=2048)
     assert usual_bound(1) == usual_bound(2**64 - 1) == 2**64
     assert usual_bound(2**64) == 2**128
     with phe.strict():
-        number = public.encrypt(5) * 2**900
-        copy = pickle.loads(pickle.dumps(number))
-        with pytest.raises(OverflowError):
-            copy * 2**60
+        number = public.encrypt(5) * 2**1900
+        for again in (pickle.loads(pickle.dumps(number)), copy.deepcopy(number)):
+            with pytest.raises(OverflowError):
+                again * 2**100
+
+
+@pytest.mark.parametrize("load", [pickle.loads, phe.loads])
+def test_pickled_keys_are_checked_as_new_ones_are(pair, load):
+    public, private = pair
+    number, encoded = public.encrypt(1), phe.EncodedNumber.encode(public, 1)
+    for sent in (public, private, number, [number * 2], encoded, phe.PaillierPrivateKeyring([private])):
+        data = pickle.dumps(sent)
+        with pytest.warns(UserWarning, match="a key of 1024 bits protects nothing"):
+            load(data)
+        with phe.strict(), pytest.raises(ValueError, match="a key of 1024 bits protects nothing"):
+            load(data)
+
+
+def made(kind, **state):
+    """An object that no constructor has seen."""
+    found = kind.__new__(kind)
+    found.__dict__.update(state)
+    return found
+
+
+@pytest.mark.parametrize("load", [pickle.loads, phe.loads])
+def test_pickles_of_what_no_constructor_takes(pair, load):
+    public, private = pair
+    weak = made(phe.PaillierPublicKey, n=3 * Q)
+    key = made(phe.PaillierPrivateKey, public_key=public, p=private.p, q=private.q + 2)
+    for sent, wrong in [(weak, "a factor of at most 65537"), (key, "do not belong to the public key")]:
+        with pytest.raises(ValueError, match=wrong):
+            load(pickle.dumps(sent))
+    composite = 65539 * 65543
+    key = made(phe.PaillierPrivateKey, public_key=phe.PaillierPublicKey(composite * Q), p=composite, q=Q)
+    with pytest.raises(ValueError, match="is not prime"):
+        load(pickle.dumps(key))
+    number = {**public.encrypt(1).__getstate__(), "public_key": phe.EncodedNumber(public, 1, 0)}
+    with pytest.raises(TypeError, match="must be a PaillierPublicKey"):
+        made(phe.EncryptedNumber).__setstate__(number)
+    # What else a key says of itself is computed again.
+    assert load(pickle.dumps(made(phe.PaillierPublicKey, n=public.n, max_int=public.n))).max_int == public.max_int
+
+
+def test_copies_in_strict_mode(pair):
+    """Of a key that was there before, nobody brings in another."""
+    public, private = pair
+    number = public.encrypt(3)
+    with phe.strict():
+        assert (copy.copy(public), copy.deepcopy(private)) == pair
+        assert private.decrypt(copy.deepcopy(number)) == private.decrypt(copy.copy(number)) == 3
 
 
 def test_the_mode_ends_with_its_block_and_comes_from_the_environment(pair):

@@ -86,6 +86,12 @@ class TestPickles:
             assert found[1].decrypt(found[2]) == 3
             assert numbers["one"].ciphertext(be_secure=False) == sent["one"].ciphertext(be_secure=False)
 
+    def test_of_phe_in_strict_mode(self):
+        public, private = phe.generate_paillier_keypair(n_length=512)
+        for sent in (public, private, [public.encrypt(1)]):
+            with ours.strict(), pytest.raises(ValueError, match="a key of 512 bits protects nothing"):
+                ours.loads(pickle.dumps(sent))
+
     def test_of_this_package(self):
         public, private = ours.generate_paillier_keypair(n_length=512)
         assert private.decrypt(ours.load(io.BytesIO(pickle.dumps([public.encrypt(4)])))[0]) == 4

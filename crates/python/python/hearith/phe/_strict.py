@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from functools import cache
+from functools import cache, lru_cache
 from types import TracebackType
 
 from hearith.phe import util
@@ -31,12 +31,12 @@ _state = {"on": os.environ.get(ENVIRONMENT, "") not in ("", "0")}
 class strict:
     """Turns the strict mode on, or off; as a context manager, until the end of the block.
 
-    In it keys below 2048 bits are rejected with `ValueError`, and an operation raises
-    `OverflowError` if its result could exceed n / 3 on its exponent. `phe` wraps around n there: of
-    numbers just below 2 under a key of 1024 bits, the 18th product with a float may decrypt to a
-    wrong number. What is encrypted is taken to have 64 bits, longer integers the next power of two;
-    so are numbers made from ciphertexts, and those made while the mode was off. The mode is the
-    process's, for all its threads.
+    In it keys below 2048 bits are rejected with `ValueError`, in pickles too, and an operation
+    raises `OverflowError` if its result could exceed n / 3 on its exponent. `phe` wraps around n
+    there: of numbers just below 2 under a key of 1024 bits, the 18th product with a float may
+    decrypt to a wrong number. What is encrypted is taken to have 64 bits, longer integers the next
+    power of two; so are numbers made from ciphertexts, and those made while the mode was off. The
+    mode is the process's, for all its threads.
 
     >>> import hearith.phe as phe
     >>> public, private = phe.generate_paillier_keypair(n_length=256)
@@ -72,7 +72,7 @@ def check_modulus(n: int) -> None:
         ValueError: it has a small factor; or it is short, in the strict mode.
     """
     bits = n.bit_length()
-    if bits > _TOY_BITS and math.gcd(n, _small_primes()) != 1:
+    if bits > _TOY_BITS and _has_small_factor(n):
         raise ValueError(f"the modulus has a factor of at most {_SMALL}, which anybody can find")
     if bits >= SECURE_BITS:
         return
@@ -102,6 +102,12 @@ def checked(bound: int, most: int) -> int:
         text = f"the result needs up to {bound.bit_length()} bits, and the key has {most.bit_length()}"
         raise OverflowError(f"{text}: numbers would wrap around n")
     return bound
+
+
+@lru_cache(maxsize=64)
+def _has_small_factor(n: int) -> bool:
+    """Asked again for each number that is unpickled alone."""
+    return math.gcd(n, _small_primes()) != 1
 
 
 @cache

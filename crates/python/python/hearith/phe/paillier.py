@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from hearith.phe import _arithmetic, _strict, util
 from hearith.phe._arithmetic import PrivateArithmetic, PublicArithmetic, Residue
+from hearith.phe._keys import Key
 from hearith.phe._pending import Number
 from hearith.phe.encoding import EncodedNumber, Modulus, growth, magnitude, plain
 
@@ -30,7 +32,7 @@ def generate_paillier_keypair(
     return public_key, private_key
 
 
-class PaillierPublicKey:
+class PaillierPublicKey(Key):
     """The modulus n and what can be done with it alone; `max_int` is the largest integer that is
     encoded.
     """
@@ -43,6 +45,9 @@ class PaillierPublicKey:
                 `strict()`.
         """
         _strict.check_modulus(n)
+        self._hold(n)
+
+    def _hold(self, n: int) -> None:
         self.n = n
         self.g = n + 1
         self.nsquare = n * n
@@ -52,8 +57,12 @@ class PaillierPublicKey:
     def _arithmetic(self) -> PublicArithmetic:
         return _arithmetic.public(self.n)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_arithmetic"}
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The key of a pickle, of `phe`'s too, checked as a new one is."""
+        n = operator.index(state["n"])
+        _strict.check_modulus(n)
+        self.__dict__.update(state)
+        self._hold(n)
 
     def __repr__(self) -> str:
         return f"<PaillierPublicKey {hash(self) & 0xFFFFFFFFFF:010x}>"
@@ -124,7 +133,7 @@ class PaillierPublicKey:
         return number
 
 
-class PaillierPrivateKey:
+class PaillierPrivateKey(Key):
     """The primes, p below q, and what can be done with them."""
 
     def __init__(self, public_key: PaillierPublicKey, p: int, q: int) -> None:
@@ -153,8 +162,10 @@ class PaillierPrivateKey:
     def _arithmetic(self) -> PrivateArithmetic:
         return _arithmetic.private(self.p, self.q)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_arithmetic"}
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The key of a pickle, of `phe`'s too, checked as a new one is."""
+        self.__dict__.update(state)
+        PaillierPrivateKey.__init__(self, state["public_key"], operator.index(state["p"]), operator.index(state["q"]))
 
     @staticmethod
     def from_totient(public_key: PaillierPublicKey, totient: int) -> PaillierPrivateKey:
@@ -309,9 +320,10 @@ class EncryptedNumber:
         return {**self.__dict__, "_residue": self.ciphertext(be_secure=False)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)  # `phe` has another name for the ciphertext.
-        known = self.__dict__.pop("_EncryptedNumber__ciphertext", state.get("_residue"))
-        self._residue = self.public_key._arithmetic.ready(known)
+        # `phe` has another name for the ciphertext.
+        name = "_residue" if "_residue" in state else "_EncryptedNumber__ciphertext"
+        EncryptedNumber.__init__(self, state["public_key"], state[name], state["exponent"])
+        self.__dict__.update({key: value for key, value in state.items() if key != name})
 
     def ciphertext(self, be_secure: bool = True) -> int:
         """The ciphertext, obfuscated first unless it is already or `be_secure` is off."""
