@@ -123,7 +123,12 @@ EXPRESSIONS = {
     ],
     "avx2_residue_bounds": [
         ("rns/src/convert/avx2.rs", "WEIGHT", r"\(0\.\.RADIX \* limb \+ (\d+)\)\.fold\(1 % q,", 1),
-        ("rns/src/convert/avx2.rs", "SCALE", r"let scale = \(\(u128::from\(inverse\) << (\d+)\) % u128::from\(q\)\)", 1),
+        (
+            "rns/src/convert/avx2.rs",
+            "SCALE",
+            r"let scale = \(\(u128::from\(inverse\) << (\d+)\) % u128::from\(q\)\)",
+            1,
+        ),
         ("rns/src/convert/avx2.rs", "PART", r"let part = \(\(1_u64 << \((\d+) \+ bits\)\) - 1\) / q;", 1),
         ("rns/src/convert/avx2.rs", "TWICE", r"\(bits\.div_ceil\(RADIX\), \(bits \+ (\d+)\)\.div_ceil\(RADIX\)\)", 1),
     ],

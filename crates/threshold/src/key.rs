@@ -342,7 +342,7 @@ impl KeyShare {
 
     /// Bits by which proofs hide shares of this key: an answer has 512 more. No share has more bits
     /// than these.
-    pub fn share_bits(&self) -> u32 {
+    pub fn hidden_bits(&self) -> u32 {
         self.shared.lengths().hidden_bits
     }
 

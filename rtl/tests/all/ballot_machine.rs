@@ -351,7 +351,7 @@ impl Machine {
             needed: trustee.needed(),
             trustees: trustee.trustees(),
             trustee: trustee.trustee(),
-            share_bits: trustee.share_bits(),
+            share_bits: trustee.hidden_bits(),
         };
         self.tally.set_up(&setup).unwrap();
         self.tally.reset();
@@ -550,7 +550,7 @@ fn boards_of_three_trustees_of_five_decrypt_a_tally() {
     let products = close(&mut machine, &mut office, products);
     let machine = Rc::new(RefCell::new(machine));
     let most_share_bits = TallyBoard::most_share_bits(&TALLY_BOARD);
-    let lengths = Lengths { key_bytes: 32, share_bits: trustees[0].share_bits(), most_share_bits };
+    let lengths = Lengths { key_bytes: 32, share_bits: trustees[0].hidden_bits(), most_share_bits };
     let mut tally = Tally::new(Box::new(OfficeLine(machine.clone())), lengths);
     let mut cycles = Vec::new();
     for trustee in [&trustees[0], &trustees[2], &trustees[4]] {

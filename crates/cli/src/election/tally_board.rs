@@ -39,7 +39,7 @@ pub(super) fn share(
         needed: trustee.needed(),
         trustees: trustee.trustees(),
         trustee: trustee.trustee(),
-        share_bits: trustee.share_bits(),
+        share_bits: trustee.hidden_bits(),
     };
     let machine = |error: Error| failed(kind, error);
     let mut board = boards.set_up_tally(&setup, &ballots, settings).map_err(machine)?;
