@@ -148,6 +148,25 @@ def test_sums_are_computed_in_pieces(keys, monkeypatch, compute, expected):
     assert max(pieces) <= 8 * he.threads()
 
 
+def test_long_copies_are_those_of_short_ones(keys, other_keys):
+    """Copies of more than 16 MiB are made in pieces."""
+    few = keys[0].encrypt(np.arange(100))
+    many = few.repeat(2500)
+    rows = np.frombuffer(few.to_bytes(), dtype=np.uint8).reshape(100, -1)
+    assert 250_000 * rows.shape[1] > 1 << 24
+
+    def same(array, expected):
+        return np.array_equal(np.frombuffer(array.to_bytes(), dtype=np.uint8).reshape(len(expected), -1), expected)
+
+    whole = rows.repeat(2500, axis=0)
+    assert same(many, whole)
+    assert same(many[::-1], whole[::-1])
+    assert same(many[7:249_990], whole[7:249_990])
+    assert same(np.concatenate([few, many, few[:0], few]), np.concatenate([rows, whole, rows]))
+    with pytest.raises(he.KeyMismatchError):
+        np.concatenate([many, other_keys[0].encrypt([1])])
+
+
 WITHOUT_MEMORY = """
 import resource, sys, numpy as np, hearith as he
 public, private = he.generate_keypair(512, insecure=True)
