@@ -85,6 +85,8 @@ impl Shape {
         let cost = |levels: u32| (3_usize.pow(levels) * (2 * digits.div_ceil(1 << levels) + 3)) << (LEVELS - levels);
         let levels = (0..=LEVELS).min_by_key(|&levels| cost(levels)).unwrap_or(0);
         let taps = digits.div_ceil(1 << levels);
+        // A premise of the proof; coefficients are no longer than the secret, of 8192 bits at most.
+        assert!(GROUP * taps <= 4095, "a group of products fits a sum");
         let segment = (64 * elements.segment()).div_ceil(DIGIT as usize).div_ceil(1 << levels) + taps;
         // As many chunks as all threads take at a time, or so many that it does not matter.
         let (threads, chunks) = (rayon::current_num_threads(), segment.div_ceil(CHUNK >> levels));
