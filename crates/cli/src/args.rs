@@ -285,7 +285,8 @@ pub struct Encrypt {
     #[arg(long, value_name = "R")]
     pub range: Vec<List<Setting<String>>>,
     /// Additions to leave headroom for (bfv: what noise allows)
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub max_additions: u64,
     /// Put the columns of a row into one ciphertext: smaller files, faster sums
     #[arg(long)]
@@ -717,7 +718,8 @@ pub struct Import {
     #[arg(long, value_name = "R")]
     pub range: Option<String>,
     /// Additions to leave headroom for in every ciphertext
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_ADDITIONS)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub max_additions: u64,
     /// How many numbers each ciphertext sums
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -13,13 +13,15 @@ pub struct Csv {
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<Character>,
     /// The first line is a row: columns are called c1, c2, ...
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true", hide_possible_values = true)]
     pub no_header: Option<bool>,
     /// A cell of exactly this text is null, as is an empty one; repeatable
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub null: Vec<String>,
     /// Numbers to encrypt have a decimal comma
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true", hide_possible_values = true)]
     pub decimal_comma: Option<bool>,
     /// Numbers to encrypt have this thousands mark: . , ' _ space, or none
     #[arg(long, value_name = "CHAR")]
