@@ -1,11 +1,10 @@
 //! An election from beginning to end, through the program.
 
-use crate::common::{Place, Run};
+use crate::common::{Place, Run, ceremony};
 use crate::offline::lower_rounds;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 const CONTESTS: &str = r#"[
   { "title": "Chair", "candidates": ["Ada", "Bo = B.", "Cy"], "method": { "choose": { "at_most": 1 } } },
@@ -45,26 +44,9 @@ fn begun() -> Place {
 /// its own. Gives the three command lines.
 fn generate(place: &Place) -> Vec<String> {
     with_keys(place, "--shares 2/3");
-    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let addresses: Vec<String> = listeners.iter().map(|one| one.local_addr().unwrap().to_string()).collect();
-    drop(listeners);
-    let line = |number: usize| {
-        let peers: String = (1..number).map(|peer| format!(" --peer {peer}={}", addresses[peer - 1])).collect();
-        format!(
-            "election ceremony --distributed 2/3 --bits 512 --trustee {number} --trustee-key trustee-{number}.json \
-             --trustee-keys trustees.txt --listen {} --out secret-{number}{peers}",
-            addresses[number - 1]
-        )
-    };
-    let lines: Vec<String> = (1..=3).map(line).collect();
-    let run = |line: &String| {
-        place.command(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let running: Vec<Child> = lines.iter().map(run).collect();
-    let keys = running.into_iter().map(|child| {
-        let output = child.wait_with_output().unwrap();
+    let lines = ceremony::lines(512);
+    let keys = ceremony::run(place, &lines).into_iter().map(|output| {
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{said}");
         let own: Vec<&str> = said.lines().filter(|line| line.contains(", this one: key ")).collect();
         assert_eq!(own.len(), 1, "{said}");
         String::from_utf8(output.stdout).unwrap()

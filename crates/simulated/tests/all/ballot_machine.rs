@@ -3,10 +3,8 @@
 //! holds.
 
 use std::fs;
-use std::net::TcpListener;
-use std::process::{Child, Stdio};
 
-use crate::command_line::Place;
+use crate::command_line::{Place, ceremony};
 use hearith_simulated::designs::ENCRYPTOR_BOARDS;
 
 /// The contests that a machine takes, for two candidates.
@@ -136,23 +134,7 @@ fn share(trustee: &str, options: &str) -> String {
 /// Three trustees generate a key, each a process, and publish it.
 fn generate(place: &Place) {
     with_keys(place, "--shares 2/3");
-    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let addresses: Vec<String> = listeners.iter().map(|one| one.local_addr().unwrap().to_string()).collect();
-    drop(listeners);
-    let start = |number: usize| {
-        let peers: String = (1..number).map(|peer| format!(" --peer {peer}={}", addresses[peer - 1])).collect();
-        let line = format!(
-            "election ceremony --distributed 2/3 --bits 256 --trustee {number} --trustee-key trustee-{number}.json \
-             --trustee-keys trustees.txt --listen {} --out secret-{number}{peers}",
-            addresses[number - 1]
-        );
-        place.command(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let running: Vec<Child> = (1..=3).map(start).collect();
-    for child in running {
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
+    ceremony::run(place, &ceremony::lines(256));
     let statements = "secret-1/statement-1.json secret-2/statement-2.json secret-3/statement-3.json";
     place.ok(&format!("election ceremony club --trustee-keys trustees.txt --statements {statements}"));
 }

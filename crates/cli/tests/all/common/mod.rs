@@ -1,5 +1,6 @@
 //! Runs of the real program in a directory of their own.
 
+pub mod ceremony;
 pub mod serving;
 
 use std::ffi::OsStr;
