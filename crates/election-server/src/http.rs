@@ -176,7 +176,7 @@ async fn whole(request: Request, limits: &Limits) -> Result<Request, Refusal> {
         return Ok(request);
     }
     let (head, body) = request.into_parts();
-    let read = tokio::time::timeout(limits.slow, axum::body::to_bytes(body, limits.body_bytes)).await;
+    let read = tokio::time::timeout(limits.request_timeout, axum::body::to_bytes(body, limits.body_bytes)).await;
     let read = read.map_err(|_| Refusal::new(Reason::TooSlow, "the request did not come in time"))?;
     let body = read
         .map_err(|_| Refusal::new(Reason::TooLarge, format!("more than {} bytes, or broken off", limits.body_bytes)))?;

@@ -378,7 +378,7 @@ impl Work {
                 Ok(entered) => break Ok(entered),
                 Err(error) => {
                     self.note_failure(&error);
-                    if started.elapsed() >= self.limits.patience {
+                    if started.elapsed() >= self.limits.store_timeout {
                         break Err(error);
                     }
                 }

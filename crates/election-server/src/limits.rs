@@ -32,11 +32,11 @@ pub struct Limits {
     /// Bytes of the record that are kept in memory for readers.
     pub record_bytes: usize,
     /// How long a client may take for a request's head, and again for its body.
-    pub slow: Duration,
+    pub request_timeout: Duration,
     /// How long an entry may wait for the store, which may be restarting.
-    pub patience: Duration,
+    pub store_timeout: Duration,
     /// How long a shutdown waits for what was accepted.
-    pub grace: Duration,
+    pub shutdown_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -52,9 +52,9 @@ impl Default for Limits {
             waiting: 4096,
             batch: 512,
             record_bytes: 128 << 20,
-            slow: Duration::from_secs(20),
-            patience: Duration::from_secs(30),
-            grace: Duration::from_secs(30),
+            request_timeout: Duration::from_secs(20),
+            store_timeout: Duration::from_secs(30),
+            shutdown_timeout: Duration::from_secs(30),
         }
     }
 }

@@ -37,7 +37,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// Serves until it is told to stop, and then until every request has its answer or most of the
-/// grace is over.
+/// shutdown timeout is over.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<Arc<Current>>,
@@ -53,14 +53,14 @@ pub(crate) async fn serve(
         surplus: 0,
         handshakes: limits.handshakes,
         handshakes_each: (limits.handshakes / 8).max(1),
-        handshake: limits.slow.min(HANDSHAKE),
+        handshake: limits.request_timeout.min(HANDSHAKE),
     };
     let (descriptors, counted) = (Some(descriptors::for_connections()), metrics.connections.clone());
     let gate = Gate::behind(proxies, gate_limits, Opening::ANY, tls, descriptors, counted, Arc::default());
     let (cut, cutting) = watch::channel(false);
     let ending = stopping.clone();
     let serving = gate.run(listener, stopping.clone(), move |arrival| {
-        let connection = connection(arrival, router.clone(), limits.slow, ending.clone());
+        let connection = connection(arrival, router.clone(), limits.request_timeout, ending.clone());
         let mut cutting = cutting.clone();
         async move {
             tokio::select! {
@@ -73,7 +73,7 @@ pub(crate) async fn serve(
         // The sender is gone only if the server is.
         let _ = stopping.wait_for(|stopping| *stopping).await;
         // Whoever reads on and on is not waited for: what was sent has its answer long before.
-        tokio::time::sleep(limits.grace.mul_f64(0.75)).await;
+        tokio::time::sleep(limits.shutdown_timeout.mul_f64(0.75)).await;
         cut.send_replace(true);
         std::future::pending().await
     };

@@ -201,8 +201,8 @@ impl Server {
     pub fn stop(mut self) -> bool {
         let (Some(runtime), Some(serving)) = (self.runtime.take(), self.serving.take()) else { return true };
         self.stop.send_replace(true);
-        let grace = self.limits.grace;
-        let ended = runtime.block_on(async { tokio::time::timeout(grace, serving).await });
+        let shutdown_timeout = self.limits.shutdown_timeout;
+        let ended = runtime.block_on(async { tokio::time::timeout(shutdown_timeout, serving).await });
         runtime.shutdown_background();
         matches!(ended, Ok(Ok(())))
     }

@@ -298,7 +298,7 @@ impl<E: Exchange> Stream<'_, E> {
 
     /// Hands an answer to the client as no_deadline as it takes it.
     async fn send(&self, answer: (E::Answer, BufferPermit)) -> Result<(), Refusal> {
-        let until = Instant::now() + self.service.limits.unread;
+        let until = Instant::now() + self.service.limits.send_timeout;
         let until = self.deadline.map_or(until, |deadline| deadline.min(until));
         match tokio::time::timeout_at(until.into(), self.answers.send(answer)).await {
             // A client that has gone is noticed in the next round.

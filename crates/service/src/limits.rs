@@ -17,14 +17,14 @@ pub struct Limits {
     /// may come from one address.
     pub handshakes: usize,
     /// How long a handshake may take: TLS, and the preface of HTTP/2.
-    pub handshake: Duration,
+    pub handshake_timeout: Duration,
     /// Streams that are open at a time, all clients together. A client has half of them at most,
     /// and a silent stream of a client with more makes way for a client with fewer.
     pub streams: usize,
     /// How long a stream may be silent before it is ended.
-    pub silent: Duration,
+    pub stream_timeout: Duration,
     /// How long a connection may have no stream before it is ended.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
     /// How long a connection may last. Then it accepts no further stream, and ends [`OLD_GRACE`]
     /// later at the latest.
     pub age: Duration,
@@ -43,11 +43,11 @@ pub struct Limits {
     pub waiting: usize,
     /// How long a client may leave an answer unread, and then the error that says so, before its
     /// connection is ended.
-    pub unread: Duration,
+    pub send_timeout: Duration,
     /// How long a device may take for a batch before it is quarantined.
-    pub patience: Duration,
+    pub device_timeout: Duration,
     /// How long a shutdown waits for what was accepted.
-    pub grace: Duration,
+    pub shutdown_timeout: Duration,
 }
 
 /// Requests of one stream that are computed at a time.
@@ -60,19 +60,19 @@ impl Default for Limits {
         Self {
             clients: 1024,
             handshakes: 512,
-            handshake: Duration::from_secs(10),
+            handshake_timeout: Duration::from_secs(10),
             streams: 2048,
-            silent: Duration::from_secs(600),
-            idle: Duration::from_secs(600),
+            stream_timeout: Duration::from_secs(600),
+            idle_timeout: Duration::from_secs(600),
             age: Duration::from_secs(6 * 3600),
             keys: 256,
             message_bytes: 1 << 20,
             queue_bytes: 256 << 20,
             unread_bytes: 256 << 20,
             waiting: 4096,
-            unread: Duration::from_secs(60),
-            patience: Duration::from_secs(120),
-            grace: Duration::from_secs(30),
+            send_timeout: Duration::from_secs(60),
+            device_timeout: Duration::from_secs(120),
+            shutdown_timeout: Duration::from_secs(30),
         }
     }
 }

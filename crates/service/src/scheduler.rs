@@ -162,7 +162,7 @@ impl Scheduler {
             }
         }
         let watch = Arc::downgrade(&shared);
-        let every = (limits.patience / 8).clamp(Duration::from_millis(5), Duration::from_secs(1));
+        let every = (limits.device_timeout / 8).clamp(Duration::from_millis(5), Duration::from_secs(1));
         thread::spawn(move || {
             while let Some(shared) = watch.upgrade() {
                 shared.quarantine_stalled();
@@ -477,8 +477,9 @@ impl Shared {
     }
 
     fn quarantine_stalled(&self) {
-        let stalled =
-            |batch: &InFlightBatch| !self.workers[batch.worker].cpu && batch.since.elapsed() > self.limits.patience;
+        let stalled = |batch: &InFlightBatch| {
+            !self.workers[batch.worker].cpu && batch.since.elapsed() > self.limits.device_timeout
+        };
         let numbers: Vec<u64> = {
             let state = self.state();
             state.in_flight.iter().filter(|(_, batch)| stalled(batch)).map(|(&number, _)| number).collect()

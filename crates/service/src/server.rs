@@ -259,8 +259,8 @@ impl Server {
         let (runtime, serving) = (self.runtime.take(), self.serving.take());
         let (Some(runtime), Some(serving)) = (runtime, serving) else { return true };
         self.stop.send_replace(true);
-        let grace = self.service.limits.grace;
-        let ended = runtime.block_on(async { tokio::time::timeout(grace, serving).await });
+        let shutdown_timeout = self.service.limits.shutdown_timeout;
+        let ended = runtime.block_on(async { tokio::time::timeout(shutdown_timeout, serving).await });
         if let Some(traces) = &self.service.traces {
             traces.end();
         }
@@ -291,7 +291,7 @@ fn gate(service: &Service, certificates: bool, tls: Option<Arc<Current>>) -> Arc
         surplus: limits.clients,
         handshakes: limits.handshakes,
         handshakes_each: (limits.handshakes / 8).max(1),
-        handshake: limits.handshake,
+        handshake: limits.handshake_timeout,
     };
     let opening = Opening { bytes: PREFACE, otherwise: answer_http1 };
     let descriptors = Some(descriptors::for_connections());
@@ -326,7 +326,7 @@ async fn serve(gate: Arc<Gate>, listener: TcpListener, service: Arc<Service>) {
     let routes = Routes::new(health).add_service(newer).add_service(older).add_service(paillier);
     let router = routes.into_axum_router().layer(axum::middleware::from_fn(count));
     let router = router.layer(axum::middleware::from_fn(only_grpc));
-    let lifetime = Lifetime { idle: limits.idle, age: limits.age, grace: OLD_GRACE };
+    let lifetime = Lifetime { idle: limits.idle_timeout, age: limits.age, grace: OLD_GRACE };
     let ending = stopping.clone();
     gate.run(listener, stopping, move |arrival| connection(arrival, router.clone(), lifetime, ending.clone())).await;
 }
@@ -361,14 +361,14 @@ async fn tell_the_end(reporter: HealthReporter, mut stopping: watch::Receiver<bo
 /// Cuts off whoever does not even read why there is no more, ends silent streams, and returns
 /// memory.
 async fn watch(service: Arc<Service>, streams: Arc<Streams>) {
-    let Limits { unread, silent, .. } = service.limits;
-    let every = (unread.min(silent) / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
+    let Limits { send_timeout, stream_timeout, .. } = service.limits;
+    let every = (send_timeout.min(stream_timeout) / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
     let mut rounds = tokio::time::interval(every);
     let held = memory::Watch::default();
     loop {
         rounds.tick().await;
-        service.unread_buffer.drop_older(unread * 2);
-        streams.end_silent(silent);
+        service.unread_buffer.drop_older(send_timeout * 2);
+        streams.end_silent(stream_timeout);
         let bytes = service.metrics.queue_bytes.get() + service.metrics.unread_bytes.get();
         if held.is_worth(usize::try_from(bytes).unwrap_or(0)) {
             tokio::task::spawn_blocking(memory::give_back);

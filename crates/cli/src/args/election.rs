@@ -153,13 +153,13 @@ pub struct ElectionLimits {
     pub max_bad_ballots: u32,
     /// Seconds for a request's head, and again for its body
     #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub slow: u32,
+    pub request_timeout: u32,
     /// Seconds that an entry waits for a store that fails
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub patience: u32,
+    pub store_timeout: u32,
     /// Seconds that a shutdown waits for accepted requests
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub grace: u32,
+    pub shutdown_timeout: u32,
 }
 
 /// `hearith election backup`.

@@ -67,11 +67,11 @@ pub struct ServeLimits {
     /// Seconds that a handshake may take
     #[arg(long, hide = true, value_name = "S", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub handshake: u32,
+    pub handshake_timeout: u32,
     /// Seconds that a connection may have no stream
     #[arg(long, hide = true, value_name = "S", default_value_t = 600)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub idle: u32,
+    pub idle_timeout: u32,
     /// Seconds after which a connection accepts no further stream
     #[arg(long, hide = true, value_name = "S", default_value_t = 21_600)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
@@ -79,7 +79,7 @@ pub struct ServeLimits {
     /// Seconds that a stream may be silent
     #[arg(long, hide = true, value_name = "S", default_value_t = 600)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub silent: u32,
+    pub stream_timeout: u32,
     /// Streams, of all clients together
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub max_streams: u32,
@@ -100,11 +100,11 @@ pub struct ServeLimits {
     pub max_waiting: u32,
     /// Seconds that a client may leave an answer unread
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub unread: u32,
+    pub send_timeout: u32,
     /// Seconds that a device may take for a batch before it is quarantined
     #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub patience: u32,
+    pub device_timeout: u32,
     /// Seconds that a shutdown waits for accepted requests
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=86_400))]
-    pub grace: u32,
+    pub shutdown_timeout: u32,
 }

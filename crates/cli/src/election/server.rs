@@ -121,9 +121,9 @@ fn limits(limits: &ElectionLimits) -> Limits {
         bad_ballots: limits.max_bad_ballots,
         body_bytes: (limits.max_body as usize) << 10,
         waiting: limits.max_waiting as usize,
-        slow: seconds(limits.slow),
-        patience: seconds(limits.patience),
-        grace: seconds(limits.grace),
+        request_timeout: seconds(limits.request_timeout),
+        store_timeout: seconds(limits.store_timeout),
+        shutdown_timeout: seconds(limits.shutdown_timeout),
         ..Limits::default()
     }
 }

@@ -117,7 +117,7 @@ fn a_service_killed_in_mid_table_is_an_error_and_a_retry_is_right() {
 #[test]
 fn a_shutdown_that_has_no_time_says_so() {
     let place = Place::new();
-    let service = Service::start(&place, "--grace 0 --metrics 127.0.0.1:0");
+    let service = Service::start(&place, "--shutdown-timeout 0 --metrics 127.0.0.1:0");
     let metrics = service.metrics.clone().expect("it says where it shows them");
     let (encrypting, mut table) = encrypting(&place, &service);
     let rows = lines(0..40_000);
@@ -289,7 +289,9 @@ fn what_a_service_cannot_start_with_is_one_line() {
     let service = Service::start(&place, "");
     place.fails(&format!("serve --listen {}", service.address), &format!("cannot listen on {}", service.address));
     // What clap refuses: status 2 and its own words.
-    for options in ["--device mesa", "--tls-cert server.pem", "--client-ca ours.pem", "--max-clients 0", "--grace x"] {
+    for options in
+        ["--device mesa", "--tls-cert server.pem", "--client-ca ours.pem", "--max-clients 0", "--shutdown-timeout x"]
+    {
         let run = place.run(&format!("serve --listen 127.0.0.1:0 {options}"));
         assert_eq!(run.status, Some(2), "{options}: {}", run.stderr);
     }
@@ -415,7 +417,7 @@ fn whatever_happens_to_the_log_the_service_goes_on_and_ends() {
 #[test]
 fn a_second_signal_ends_a_service_that_has_work() {
     let place = Place::new();
-    let service = Service::start(&place, "--grace 3600");
+    let service = Service::start(&place, "--shutdown-timeout 3600");
     let (encrypting, mut table) = encrypting(&place, &service);
     let rows = lines(0..40_000);
     let writing = std::thread::spawn(move || {

@@ -73,7 +73,7 @@ fn begin(hall: &Hall, client: &str) -> TcpStream {
 /// by requests.
 #[test]
 fn requests_at_a_time_are_counted_for_each_named_client() {
-    let limits = Limits { clients_an_address: 2, handshakes: 16, slow: PATIENCE, ..wide() };
+    let limits = Limits { clients_an_address: 2, handshakes: 16, request_timeout: PATIENCE, ..wide() };
     let mut hall = Hall::empty(1, false, limits);
     hall.start(|options| {
         (options.limits, options.proxies) = (limits, behind("127.0.0.1", ProxyHeader::XForwardedFor));
@@ -108,7 +108,7 @@ fn requests_at_a_time_are_counted_for_each_named_client() {
 
 #[test]
 fn bodies_end_and_come_in_time() {
-    let limits = Limits { body_bytes: 4096, slow: Duration::from_millis(300), ..wide() };
+    let limits = Limits { body_bytes: 4096, request_timeout: Duration::from_millis(300), ..wide() };
     let hall = Hall::empty(1, false, limits);
     let long = ask(hall.address(), "POST", "/api/ballots", "", &[b' '; 4097]);
     assert_eq!((long.status, long.json()["error"].as_str()), (413, Some("too_large")));
@@ -174,7 +174,14 @@ fn connections_have_places() {
 #[test]
 fn whoever_asks_for_nothing_shuts_nobody_out_and_delays_no_end() {
     let hour = Duration::from_secs(3600);
-    let limits = Limits { clients: 4, clients_an_address: 4, handshakes: 16, slow: hour, grace: hour, ..wide() };
+    let limits = Limits {
+        clients: 4,
+        clients_an_address: 4,
+        handshakes: 16,
+        request_timeout: hour,
+        shutdown_timeout: hour,
+        ..wide()
+    };
     let mut hall = Hall::empty(1, false, limits);
     let _silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(hall.address()).unwrap()).collect();
     assert_eq!(get(hall.address(), "/health").status, 200);

@@ -28,7 +28,7 @@ impl Process {
         let told = json!({
             "board": cast.board,
             "organiser": cast.organiser.public(),
-            "patience": if shell.is_empty() { 20 } else { 1 },
+            "store_timeout": if shell.is_empty() { 20 } else { 1 },
             "store": store,
         });
         let program = std::env::current_exe().unwrap();
@@ -78,7 +78,7 @@ fn server() {
     let told: Value = serde_json::from_str(&told).unwrap();
     let board: Vec<u8> = serde_json::from_value(told["board"].clone()).unwrap();
     let mut limits = wide();
-    limits.patience = Duration::from_secs(told["patience"].as_u64().unwrap());
+    limits.store_timeout = Duration::from_secs(told["store_timeout"].as_u64().unwrap());
     let options = Options {
         store: told["store"].as_str().unwrap().parse().unwrap(),
         listen: "127.0.0.1:0".parse().unwrap(),

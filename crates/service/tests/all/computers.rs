@@ -145,7 +145,7 @@ fn server(devices: &[&Fakes], patience: Duration) -> Server {
     start_with(|options| {
         options.devices = devices.iter().map(|fakes| member(fakes)).collect();
         options.cpu_fallback_only = true;
-        options.limits.patience = patience;
+        options.limits.device_timeout = patience;
     })
 }
 

@@ -87,7 +87,7 @@ fn a_client_that_vanishes_leaves_nothing_behind() {
 
 #[test]
 fn a_client_that_never_reads_is_cut_off_and_holds_up_nobody() {
-    let server = start_with(|options| options.limits.unread = Duration::from_secs(1));
+    let server = start_with(|options| options.limits.send_timeout = Duration::from_secs(1));
     drop(remote(&server, KEY.public()));
     let runtime = runtime();
     let status = runtime.block_on(async {
@@ -125,7 +125,7 @@ fn a_client_that_never_reads_is_cut_off_and_holds_up_nobody() {
 
 #[test]
 fn a_client_that_does_not_even_read_that_it_is_cut_off_loses_its_connection() {
-    let server = start_with(|options| options.limits.unread = Duration::from_millis(300));
+    let server = start_with(|options| options.limits.send_timeout = Duration::from_millis(300));
     drop(remote(&server, KEY.public()));
     eventually("nobody is connected", || metric(&server, "hearith_clients ") == 0.0);
     let runtime = runtime();
@@ -447,7 +447,7 @@ fn deadlines_end_what_is_late() {
 
 #[test]
 fn a_shutdown_finishes_what_was_accepted() {
-    let server = start_with(|options| options.limits.grace = Duration::from_secs(300));
+    let server = start_with(|options| options.limits.shutdown_timeout = Duration::from_secs(300));
     drop(remote(&server, KEY.public()));
     let runtime = runtime();
     let (mut answers, _requests) = runtime.block_on(async {
@@ -479,7 +479,7 @@ fn a_shutdown_finishes_what_was_accepted() {
 #[test]
 fn a_shutdown_does_not_wait_beyond_its_grace() {
     let server = start_with(|options| {
-        options.limits.grace = Duration::from_millis(200);
+        options.limits.shutdown_timeout = Duration::from_millis(200);
         options.engine = Engine::Serial;
     });
     let key = PrivateKey::generate(2048, Variant::Standard, KeyPolicy::Secure, Engine::best()).unwrap();

@@ -38,7 +38,7 @@ fn silent_connections_take_no_places() {
     let server = start_with(|options| {
         options.limits.clients = 2;
         options.limits.handshakes = 16;
-        options.limits.handshake = HOUR;
+        options.limits.handshake_timeout = HOUR;
     });
     let held: Vec<TcpStream> = (0..100).map(|_| silent(&server)).collect();
     still_serves(&server);
@@ -52,7 +52,7 @@ fn silent_connections_take_no_places() {
 
 #[test]
 fn silent_connections_end() {
-    let server = start_with(|options| options.limits.handshake = Duration::from_millis(100));
+    let server = start_with(|options| options.limits.handshake_timeout = Duration::from_millis(100));
     let mut held: Vec<TcpStream> = (0..10).map(|_| silent(&server)).collect();
     for stream in &mut held {
         assert_eq!(stream.read(&mut [0]).unwrap_or(0), 0, "it is closed");
@@ -67,7 +67,7 @@ fn whoever_shows_no_certificate_shuts_nobody_out() {
     let server = start_with(|options| {
         protected(options);
         options.limits.clients = 2;
-        options.limits.handshake = HOUR;
+        options.limits.handshake_timeout = HOUR;
     });
     let _held: Vec<TcpStream> = (0..100).map(|_| silent(&server)).collect();
     for _ in 0..20 {
@@ -103,8 +103,8 @@ fn one_certificate_has_a_share_of_the_places() {
 #[test]
 fn a_shutdown_waits_for_nobody_who_asks_for_nothing() {
     let server = start_with(|options| {
-        options.limits.grace = HOUR;
-        options.limits.handshake = HOUR;
+        options.limits.shutdown_timeout = HOUR;
+        options.limits.handshake_timeout = HOUR;
     });
     drop(remote(&server, KEY.public()));
     let (_silent, mut idle) = (silent(&server), idle_http2(&server));
@@ -153,7 +153,7 @@ fn reflection_has_both_versions() {
 
 #[test]
 fn idle_connections_end() {
-    let server = start_with(|options| options.limits.idle = Duration::from_millis(50));
+    let server = start_with(|options| options.limits.idle_timeout = Duration::from_millis(50));
     let mut idle = idle_http2(&server);
     let _ = idle.read_to_end(&mut Vec::new());
     eventually("it is gone", || metric(&server, "hearith_clients ") == 0.0);
@@ -175,7 +175,7 @@ fn old_connections_accept_no_further_stream() {
 
 #[test]
 fn silent_streams_make_way() {
-    let server = start_with(|options| options.limits.silent = HOUR);
+    let server = start_with(|options| options.limits.stream_timeout = HOUR);
     drop(remote(&server, KEY.public()));
     let runtime = runtime();
     let mut held = Vec::new();
@@ -211,7 +211,7 @@ fn silent_streams_make_way() {
 
 #[test]
 fn silent_streams_end() {
-    let server = start_with(|options| options.limits.silent = Duration::from_millis(100));
+    let server = start_with(|options| options.limits.stream_timeout = Duration::from_millis(100));
     drop(remote(&server, KEY.public()));
     let runtime = runtime();
     let ended = runtime.block_on(async {
@@ -311,7 +311,7 @@ fn memory_of_answers_that_nobody_read_is_returned() {
         assert!(output.status.success() && report.contains("1 passed"), "{report}");
         return;
     }
-    let server = start_with(|options| options.limits.unread = Duration::from_millis(200));
+    let server = start_with(|options| options.limits.send_timeout = Duration::from_millis(200));
     drop(remote(&server, KEY.public()));
     still_serves(&server);
     let before = resident();

@@ -160,7 +160,7 @@ fn a_device_that_stalls_is_set_aside_and_its_late_answer_dropped() {
     let server = start_with(|options| {
         options.devices = vec![stalling];
         options.cpu_fallback_only = true;
-        options.limits.patience = Duration::from_millis(100);
+        options.limits.device_timeout = Duration::from_millis(100);
     });
     let remote = remote(&server, KEY.public());
     let ciphertexts = remote.encrypt(&plaintexts(KEY.public(), 8)).unwrap();
