@@ -18,6 +18,7 @@ import os
 import platform
 import statistics
 import subprocess
+import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ import machine
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "bench" / "results" / "bfv.md"
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 GROUPS = 100
 DEGREES = (8192, 4096)
@@ -176,7 +178,7 @@ def page(found: dict[tuple[str, int], list[Run]], rounds: int, rows: int) -> str
         "",
         f"- Machine: {machine.processor()}, one thread, {platform.system()} {platform.machine()}",
         f"- Date: {datetime.now(UTC).date()}",
-        f"- Versions: hearith 0.1.0, TenSEAL {found['TenSEAL', 8192][0]['version']}, fhe 0.1.1 with its feature `tfhe-ntt`",
+        f"- Versions: hearith {VERSION}, TenSEAL {found['TenSEAL', 8192][0]['version']}, fhe 0.1.1 with its feature `tfhe-ntt`",
         f"- Method: {rows:,} numbers, {rounds} rounds; medians, with the least and greatest in brackets. Ours: `bfv-8192` with plaintexts "
         "of 97 bits, `bfv-4096` with plaintexts of 28. TenSEAL: `bfv_vector` from and to lists of Python, numbers of 20 bits. fhe: numbers "
         "of 20 bits as coefficients, its own parameters of 128-bit security. Every addition makes a new ciphertext. A ratio is that of "
