@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parents[1]
-VERSION = "0.1"
+VERSION = "0.2"
 GENERATED = "Written by scripts/ip.py"
 #: Bits of a byte address: the lower half registers, the upper half the key.
 ADDRESS_BITS = 17
@@ -249,7 +249,7 @@ def wrapper(name, top, source):
         "        .rst_no(reset_n)",
         "    );",
         "",
-        "    packet_keep #(",
+        "    packet_tkeep_filter #(",
         "        .StreamBits(StreamBits),",
         f"        .Beats     (({top.item} + StreamBits - 1) / StreamBits)",
         "    ) u_keep (",
@@ -310,7 +310,7 @@ def source_dirs():
 def sources(root, name):
     """The files of a top and its wrapper, from the component's folder: packages first."""
     by_name = {path.stem: path for folder in source_dirs() for path in sorted((root / "rtl" / folder).glob("*.sv"))}
-    found, todo = {}, [name, "packet_keep", "reset_sync"]
+    found, todo = {}, [name, "packet_tkeep_filter", "reset_sync"]
     while todo:
         module = todo.pop()
         if module not in found and module in by_name:

@@ -65,7 +65,7 @@ DESIGNS |= BOARDS
 INSIDE = {
     "encryptor board, digits of 32 bits": [
         *("uart_link", "spi_controller_link", "vote_processor", "noise_source_port", "health_tests", "vote_log", "spi_flash"),
-        *("mark_prover", "proof_challenge", "sha256", "twin_power", "secret_power"),
+        *("mark_prover", "proof_challenge", "sha256", "lockstep_power", "secret_power"),
     ],
     "tally board, digits of 32 bits": [
         *("uart_link", "spi_peripheral_link", "noise_source_port", "mod_exp_pair", "share_prover", "share_challenge", "sha256"),
@@ -342,7 +342,7 @@ of them are. r^n takes windows of four bits of n, the comb an exponent of 1024 b
 
 ## The boards, in parts
 For n of 256 bits, two marks a ballot, a thousand voters and as many slots of the log: cells of one module with whatever is below it, and how many of it there are. The encryptor
-board computes every power modulo n^2 twice (`twin_power`), by digits and words of 32 bits; a proof's hash and the receipt's each have a `sha256`, and so has the noise source.
+board computes every power modulo n^2 twice (`lockstep_power`), by digits and words of 32 bits; a proof's hash and the receipt's each have a `sha256`, and so has the noise source.
 
 {table_inside}
 

@@ -80,7 +80,7 @@ MEMORIES = {"ram_1r1w", "ram_2rw", "rom"}
 
 # Synthesised each time: logic, carry chains, multipliers, memories, clock crossings; each takes
 # seconds.
-ANEW = {"block_compare", "carry_resolve", "cond_sub", "mod_add", "packet_keep", "ram_1r1w", "reduce_barrett", "stream_cdc", "wide_add"}
+ANEW = {"block_compare", "carry_resolve", "cond_sub", "mod_add", "packet_tkeep_filter", "ram_1r1w", "reduce_barrett", "stream_cdc", "wide_add"}
 
 
 def designs():

@@ -186,7 +186,7 @@ ENCRYPTOR = (
         "super_reduce": "steps of a reduction",
         "cnt_controller": "steps of CNT",
         "cmnt_controller": "steps of CMNT",
-        "memory_gate": "the way to memory",
+        "memory_isolate": "the way to memory",
     },
     {"folded_multiplier": folded(7)},
 )
@@ -210,12 +210,12 @@ FOUR_STEP = (
     {
         "ntt_lengths": "the transform",
         "root_product": "powers of a root",
-        "tile_worker": "what becomes of a tile",
+        "tile_compute": "what becomes of a tile",
         "tile_loader": "tiles from memory",
-        "tile_storer": "tiles to memory",
+        "tile_writer": "tiles to memory",
         "coefficient_carry": "the carry",
         "four_step": "a product, with three tiles' memories",
-        "memory_gate": "the way to memory",
+        "memory_isolate": "the way to memory",
         "memory_port": "the memory's port",
     },
     {
@@ -231,7 +231,7 @@ ROUTED = {
     "sums of columns": ("column_sum", {}),
     "columns to memory": ("column_writer", {}),
     "sums and differences over memory": ("super_sum", {}),
-    "the way to memory": ("memory_gate", {}),
+    "the way to memory": ("memory_isolate", {}),
     "AES in counter mode, ten circuits": ("aes_ctr", {"Rounds": 10}),
     "the memory's port": ("memory_port", {}),
     "products of blocks, in words": ("block_product", {}),

@@ -56,7 +56,7 @@ CORES = {
         "r_o == ({1'b0, a_i} + {1'b0, b_i}) % {1'b0, m_i}",
         16,
     ),
-    "barrett_flex": (
+    "flexible_barrett": (
         {"Q": 13, "K": 9, "Truncated": 1, "Tiled": 1, "Quotient": 1, "Residue": 1},
         {},
         {"x_i": 9},
@@ -164,7 +164,7 @@ def prove(core):
 # must find, or several of them one by one, each as pieces of the block's text and what stands there
 # instead. A form of a block, of FORMS, has a name that goes on.
 BLOCKS = {
-    "accelerator_frame": (
+    "accelerator_shell": (
         16,
         {".in_valid_i (pending && key_ready)": ".in_valid_i (pending)"},
         {".rst_ni     (datapath_rst_no),\n        .in_valid_i (in_tag_valid)": ".rst_ni     (rst_no),\n        .in_valid_i (in_tag_valid)"},
@@ -190,7 +190,7 @@ BLOCKS = {
     "config_register": (6, {"else if (wipe_i) word_q <= '0;": ""}),
     "crc32": (2, {"(crc_o >> 1) ^": "{crc_o[0], crc_o[31:1]} ^"}),
     "folded_butterfly": (15, {"kept = second_qq ? difference : x": "kept = second_q ? difference : x"}),
-    "folded_pace": (22, {"given_q <= !en_o && (given_q || (out_valid_o && out_ready_i))": "given_q <= 1'b0"}),
+    "folded_flow_control": (22, {"given_q <= !en_o && (given_q || (out_valid_o && out_ready_i))": "given_q <= 1'b0"}),
     "key_slot": (
         24,
         # Constants change while they are in use.
@@ -211,10 +211,10 @@ BLOCKS = {
         {".axi_wready_i (m_axi_wready_i)": ".axi_wready_i (m_axi_awready_i)"},
         {".clear_i,\n        .idle_o       (writer_idle)": ".clear_i(1'b0),\n        .idle_o       (writer_idle)"},
     ),
-    "memory_gate": (14, {"drain_i ? Width'(0) : wr_data_i": "wr_data_i"}),
+    "memory_isolate": (14, {"drain_i ? Width'(0) : wr_data_i": "wr_data_i"}),
     "packet_in": (13, {"(early && last_of_item) ? left_q - 16'd1 : left_q": "left_q"}),
     "packet_in_whole": (12, {"(beat_last || !last_of_packet)": "1'b1"}),
-    "packet_keep": (14, {"s_last_i && !whole && at_end;": "s_last_i && !(&s_keep_i) && at_end;"}),
+    "packet_tkeep_filter": (14, {"s_last_i && !whole && at_end;": "s_last_i && !(&s_keep_i) && at_end;"}),
     "packet_out": (14, {"left_q == missing_i && beat_q": "beat_q"}),
     "packet_out_whole": (12, {"m_last_o = !one_missing;": "m_last_o = 1'b1;"}),
     "packet_port": (14, {"near_q ? 2'd2 : 2'd1": "2'd1"}),
@@ -249,7 +249,7 @@ BLOCKS = {
     "stream_narrow_gapless": (16, {"held_q <= next_valid && !free": "held_q <= next_valid"}),
     "stream_skid": (14, {"held_q ? held_data_q : in_data_i": "in_data_i"}),
     "stream_stage": (12, {"in_ready_o = !out_valid_o || out_ready_i": "in_ready_o = 1'b1"}),
-    "stream_turns": (8, {"else if (transfer_i)": "else"}),
+    "stream_round_robin": (8, {"else if (transfer_i)": "else"}),
     "stream_widen": (18, {"skipping_q   <= !in_last_i && count_q == Final": "skipping_q   <= 1'b0"}),
     "uart_rx": (98, {"stop ? Half : Decide": "stop ? Half : Quarter"}),
     "variable_shift": (7, {"minus_qq ? P - sum_q : sum_q": "sum_q"}),

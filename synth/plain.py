@@ -47,7 +47,7 @@ PARTS = {
     "block_add_8": ("block_add", {"Bits": 8}),
     "stream_fifo_3": ("stream_fifo", {"Width": 16, "Depth": 3}),
     "crc32": ("crc32", {}),
-    "uart_link_8": ("uart_link", {"Period": 8, "Words": 8, "Timeout": 4000}),
+    "uart_link_8": ("uart_link", {"BaudDivisor": 8, "Words": 8, "Timeout": 4000}),
     "sha256": ("sha256", {}),
     "modular_product": ("modular_product", {}),
 }

@@ -180,7 +180,7 @@ fn dghv() -> Vec<Design> {
 
 /// The serial line of a ballot machine's board, whose bits are short, so that simulations are.
 fn line(design: Design) -> Design {
-    let times = [("Period", 8), ("Timeout", 40_000), ("Retries", 4)];
+    let times = [("BaudDivisor", 8), ("Timeout", 40_000), ("Retries", 4)];
     let design = times.into_iter().fold(design, |design, (name, value)| design.parameter(name, value));
     design.source("../../rtl/links/link_pkg.sv")
 }
@@ -195,11 +195,11 @@ fn encryptor_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Desi
         ("Voters", 1000),
         ("Slots", slots),
         ("Digit", digit),
-        ("Half", 5),
-        ("FlashHalf", 3),
-        ("Patience", 200),
+        ("SckHalfPeriod", 5),
+        ("FlashSckHalfPeriod", 3),
+        ("FlashTimeout", 200),
         ("Samples", 640),
-        ("Quiet", 4000),
+        ("NoiseTimeout", 4000),
     ];
     let board = Design::new(name, "encryptor_board");
     let board = sizes.into_iter().fold(board, |design, (name, value)| design.parameter(name, value));
@@ -218,7 +218,7 @@ fn tally_board(name: &str, [bits, contests, slots, digit]: [u32; 4]) -> Design {
         ("Slots", slots),
         ("Digit", digit),
         ("Samples", 640),
-        ("Quiet", 4000),
+        ("NoiseTimeout", 4000),
     ];
     let board = Design::new(name, "tally_board");
     let board = sizes.into_iter().fold(board, |design, (name, value)| design.parameter(name, value));
@@ -242,7 +242,7 @@ fn ballot_machine() -> Vec<Design> {
         line(Design::new("terminal", "uart_link")).parameter("Words", 608),
         Design::new("ballot_feeder", "spi_controller_link")
             .source("../../rtl/links/link_pkg.sv")
-            .parameter("Half", 5)
+            .parameter("SckHalfPeriod", 5)
             .parameter("Words", 40)
             .parameter("Timeout", 40_000)
             .parameter("Retries", 4),

@@ -27,7 +27,7 @@ module cond_sub #(
     logic [Total-1:0] a_q, m_q, difference_q;
     logic [Limb:0] difference;
 
-    limb_steps #(
+    limb_sequencer #(
         .Steps(Limbs)
     ) u_steps (
         .clk_i,

@@ -30,8 +30,8 @@
 //
 // windows = windows_i + 1 is what e takes, in windows of 4 bits, at most ceil(H / 4).
 //
-// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of dual_pace, and what
-// one gives is read by the next but one:
+// Jobs follow each other without a gap in the Job = Digits + D + 2 cycles of dual_sequencer, and
+// what one gives is read by the next but one:
 //
 //   square    a a         2 b a - Q               multiplicand a, digits of a, then of b
 //   product   c a     d a           c b - Q       multiplicand a, then b, digits of Y
@@ -72,8 +72,8 @@ module dual_lane #(
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // Of dual_pace: its constants are those of the modulus, dual numbers that are right modulo p^2,
-    // their parts not negative and at most M'.
+    // Of dual_sequencer: its constants are those of the modulus, dual numbers that are right modulo
+    // p^2, their parts not negative and at most M'.
     input  logic [PhaseBits-1:0] phase_i,
     input  logic [6:0][W-1:0]    constants_i,  // 2^H R (low, high), R^3, R^2, u
     input  logic [W-1:0]         unit_i,       // of u, a cycle later

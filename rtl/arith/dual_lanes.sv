@@ -62,7 +62,7 @@ module dual_lanes #(
     logic [W-1:0] digit, unit_q;
     logic digit_valid, digit_ready, digit_last;
 
-    dual_pace #(
+    dual_sequencer #(
         .H(H),
         .W(W),
         .D(D)
@@ -79,7 +79,7 @@ module dual_lanes #(
     assign in_ready_o  = |(lane_ready & deal);
     assign digit_valid = |(lane_valid & collect);
 
-    stream_turns #(
+    stream_round_robin #(
         .Takers(Lanes)
     ) u_deal (
         .clk_i,
@@ -87,7 +87,7 @@ module dual_lanes #(
         .transfer_i(in_valid_i && in_ready_o && last_i),
         .turn_o    (deal)
     );
-    stream_turns #(
+    stream_round_robin #(
         .Takers(Lanes)
     ) u_collect (
         .clk_i,

@@ -30,7 +30,7 @@ module mod_add #(
     logic [Total+Limb-1:0] sum_q;  // a limb longer, as a limb too many is pushed in
     logic [Limb:0] sum, difference;
 
-    limb_steps #(
+    limb_sequencer #(
         .Steps(Limbs + 1)
     ) u_steps (
         .clk_i,

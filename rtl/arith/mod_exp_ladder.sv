@@ -18,8 +18,8 @@
 // below 2^v, the others at most 2^v + 2^(v-W) + 1; given and taken alike.
 //
 // Latency (steps_i + 1) Step + 1 cycles from taking a pair to giving it, Step = T + D + 4 + 2 Near,
-// T as in mont_steps (71 at N = 1024, W = 17, D = 2); one pair in latency + 1 cycles. Cycles and
-// multiplications are the same for every exponent of a length and every pair.
+// T as in mont_sequencer (71 at N = 1024, W = 17, D = 2); one pair in latency + 1 cycles. Cycles
+// and multiplications are the same for every exponent of a length and every pair.
 //
 // Multipliers: 2 (Words + MtWords) of W x (V+1) bits, MtWords = ceil(N Period / Span), each with
 // registers at its inputs, behind the product and at its output (mont_word). A DSP48E1 takes W =
@@ -83,7 +83,7 @@ module mod_exp_ladder #(
     assign mul_o       = first;
     assign start       = (idle_q && in_valid_i) || (last && left_q != '0);
 
-    mont_steps #(
+    mont_sequencer #(
         .N(N),
         .W(W),
         .D(D),

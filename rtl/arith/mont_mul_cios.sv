@@ -61,7 +61,7 @@ module mont_mul_cios #(
     assign in_ready_o = !busy_o || (last && resolve_ready);
     assign start      = in_valid_i && in_ready_o;
 
-    mont_steps #(
+    mont_sequencer #(
         .N(N),
         .W(W),
         .D(D),

@@ -29,7 +29,7 @@ module wide_add #(
     logic [Total-1:0] a_q, b_q, r_q;
     logic [Limb:0] sum;
 
-    limb_steps #(
+    limb_sequencer #(
         .Steps(Limbs)
     ) u_steps (
         .clk_i,

@@ -45,7 +45,7 @@ module block_encryptor #(
     logic [1:0] n_fork_valid, n_fork_ready;
     logic n_fork_in_ready, power_ready, n_valid, n_ready, n_last;
     logic [Bits-1:0] n;
-    block_deal #(
+    block_distribute #(
         .Takers(5)
     ) u_deal (
         .clk_i,

@@ -50,7 +50,7 @@ module block_power #(
     logic [4:0] deal_valid, deal_ready;
     logic [1:0] both_valid, both_ready, one_valid, one_ready;
     logic both_in_ready, one_in_ready;
-    block_deal #(
+    block_distribute #(
         .Takers(5)
     ) u_deal (
         .clk_i,

@@ -43,7 +43,7 @@ module block_reduce #(
     logic k_valid, k_ready, k_last;
     logic [Bits-1:0] k;
 
-    block_deal #(
+    block_distribute #(
         .Takers(2)
     ) u_deal (
         .clk_i,

@@ -50,7 +50,7 @@ TOPS = {
 OWN = {"coproc": ["commands"], "dghv": ["encryptions"]}
 
 # What is no top, with tests of its own alone: the wires of rtl/links.
-PARTS = {"line_echo": {"Period": 20}, "spi_ends": {"Half": 5}}
+PARTS = {"line_echo": {"BaudDivisor": 20}, "spi_ends": {"SckHalfPeriod": 5}}
 PART_TESTS = {"line_echo": "wires", "spi_ends": "interfaces"}
 
 

@@ -119,7 +119,7 @@ module coproc #(
     assign parameters[accelerator_pkg::CoprocParameterMemory] = {8'd0, 8'(Teeth), 16'(Groups)};
     assign parameters[accelerator_pkg::CoprocParameterInterval] = Interval;
 
-    accelerator_frame #(
+    accelerator_shell #(
         .Identity   (accelerator_pkg::CoprocIdentity),
         .InBits     (ItemBits),
         .OutBits    (AnswerBits),

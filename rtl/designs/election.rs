@@ -9,8 +9,8 @@ fn vote_log(name: &str, [body, slot_log, slots]: [u32; 3]) -> Design {
         .parameter("Body", body)
         .parameter("SlotLog", slot_log)
         .parameter("Slots", slots)
-        .parameter("Half", 3)
-        .parameter("Patience", 200)
+        .parameter("SckHalfPeriod", 3)
+        .parameter("FlashTimeout", 200)
 }
 
 /// The hash of a proof's transcript, for n^2 of so many bits.
@@ -31,7 +31,7 @@ pub fn designs() -> Vec<Design> {
         Design::new("noise_source_port", "noise_source_port")
             .parameter("Samples", 576)
             .parameter("StartUp", 1024)
-            .parameter("Quiet", 400),
+            .parameter("NoiseTimeout", 400),
         Design::new("vote_processor", "vote_processor")
             .source("election/ballot_pkg.sv")
             .parameter("Voters", 5)

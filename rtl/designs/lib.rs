@@ -24,9 +24,15 @@ pub fn designs() -> Vec<Design> {
             .parameter("Width", 64)
             .parameter("Beats", 2)
             .parameter("Gapless", 1),
-        Design::new("packet_keep_32x3", "packet_keep").parameter("StreamBits", 32).parameter("Beats", 3),
-        Design::new("packet_keep_64x1", "packet_keep").parameter("StreamBits", 64).parameter("Beats", 1),
-        Design::new("packet_keep_128x2", "packet_keep").parameter("StreamBits", 128).parameter("Beats", 2),
+        Design::new("packet_tkeep_filter_32x3", "packet_tkeep_filter")
+            .parameter("StreamBits", 32)
+            .parameter("Beats", 3),
+        Design::new("packet_tkeep_filter_64x1", "packet_tkeep_filter")
+            .parameter("StreamBits", 64)
+            .parameter("Beats", 1),
+        Design::new("packet_tkeep_filter_128x2", "packet_tkeep_filter")
+            .parameter("StreamBits", 128)
+            .parameter("Beats", 2),
         Design::new("stream_skid_72", "stream_skid").parameter("Width", 72),
         Design::new("stream_fifo_16x2", "stream_fifo").parameter("Width", 16).parameter("Depth", 2),
         Design::new("stream_fifo_16x5", "stream_fifo").parameter("Width", 16).parameter("Depth", 5),

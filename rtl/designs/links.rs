@@ -13,12 +13,12 @@ fn link(name: &str, top: &str) -> Design {
 
 pub fn designs() -> Vec<Design> {
     vec![
-        Design::new("uart_tx", "uart_tx").parameter("Period", 11),
-        Design::new("uart_rx", "uart_rx").parameter("Period", 40),
-        Design::new("spi_controller", "spi_controller").parameter("Half", HALF),
+        Design::new("uart_tx", "uart_tx").parameter("BaudDivisor", 11),
+        Design::new("uart_rx", "uart_rx").parameter("BaudDivisor", 40),
+        Design::new("spi_controller", "spi_controller").parameter("SckHalfPeriod", HALF),
         Design::new("spi_peripheral", "spi_peripheral"),
-        link("uart_link", "uart_link").parameter("Period", PERIOD),
-        link("spi_controller_link", "spi_controller_link").parameter("Half", HALF).parameter("Burst", 3),
+        link("uart_link", "uart_link").parameter("BaudDivisor", PERIOD),
+        link("spi_controller_link", "spi_controller_link").parameter("SckHalfPeriod", HALF).parameter("Burst", 3),
         link("spi_peripheral_link", "spi_peripheral_link"),
     ]
 }

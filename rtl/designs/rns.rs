@@ -49,7 +49,7 @@ fn tiny(name: &str, architecture: u32, stages: u32) -> Design {
 }
 
 fn barrett(name: &str, q: u64, k: u32, truncated: u32) -> Design {
-    Design::new(name, "barrett_flex")
+    Design::new(name, "flexible_barrett")
         .source("rns/rns_pkg.sv")
         .parameter("Q", format!("64'd{q}"))
         .parameter("K", k)

@@ -4,7 +4,7 @@
 //
 // After reset, blocks of zeros go through until nothing is left of what was there before (ready_o
 // is high again Wipe N + ntt_pkg's latencies later, or so); nothing is taken meanwhile. Latency
-// that of folded_multiplier and what regroup takes at both ends; a block every N cycles, where its
+// that of folded_multiplier and what gearbox takes at both ends; a block every N cycles, where its
 // words come in time.
 module block_product #(
     parameter int unsigned B      = 32,                        // those of folded_multiplier
@@ -47,7 +47,7 @@ module block_product #(
     logic [Base-1:0] product;
     logic words_ready, back_ready;
 
-    regroup #(
+    gearbox #(
         .From (Width),
         .To   (Base),
         .Sides(2)
@@ -86,7 +86,7 @@ module block_product #(
     assign take          = digit_ready;
     assign product_ready = !ready_o || back_ready;
 
-    regroup #(
+    gearbox #(
         .From(Base),
         .To  (Width)
     ) u_words (

@@ -61,7 +61,7 @@ module coefficient_carry #(
     assign rd_ready_o = active_q && taken_q != count && (!digit_valid_q || digit_ready);
     assign take       = rd_valid_i && rd_ready_o;
 
-    regroup #(
+    gearbox #(
         .From(Base),
         .To  (Width)
     ) u_words (

@@ -115,7 +115,7 @@ module dghv #(
     logic [639:0] item;
     logic [575:0] answer;
 
-    accelerator_frame #(
+    accelerator_shell #(
         .Identity   (accelerator_pkg::DghvIdentity),
         .InBits     (640),
         .OutBits    (576),

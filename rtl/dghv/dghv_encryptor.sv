@@ -478,7 +478,7 @@ module dghv_encryptor #(
         assign unused_matrices             = &{1'b0, matrices, chosen};
     end
 
-    memory_gate #(
+    memory_isolate #(
         .Width     (Width),
         .AddrWidth (AddrWidth),
         .CountWidth(CountWidth)

@@ -16,7 +16,7 @@
 // transform's latency for each tile (golden model four_step; the tests count every cycle). Of that
 // 4 N words are read and 4 N written, besides the numbers.
 module four_step #(
-    parameter int unsigned High       = 6,                       // those of tile_worker
+    parameter int unsigned High       = 6,                       // those of tile_compute
     parameter int unsigned Low        = 5,
     parameter logic [65:0] Root       = 66'd7915626813612114351,
     parameter int unsigned ATile      = 24,
@@ -206,7 +206,7 @@ module four_step #(
     );
     assign load_req_ready = rd_req_ready_i && !carries;
 
-    tile_worker #(
+    tile_compute #(
         .High   (High),
         .Low    (Low),
         .Root   (Root),
@@ -230,7 +230,7 @@ module four_step #(
         .wiped_o      (kept_wiped)
     );
 
-    tile_storer #(
+    tile_writer #(
         .Columns   (Columns),
         .PlaceBits (PlaceBits),
         .AddrWidth (AddrWidth),

@@ -236,7 +236,7 @@ module four_step_multiplier #(
     dghv_pkg::index_t unused_seed_index;
     dghv_pkg::length_t unused_seed_row;
 
-    memory_gate #(
+    memory_isolate #(
         .AddrWidth (AddrWidth),
         .CountWidth(CountWidth)
     ) u_gate (

@@ -132,7 +132,7 @@ module tile_loader #(
 
     logic digits_ready, digit_valid;
     logic [Base-1:0] digit;
-    regroup #(
+    gearbox #(
         .From(Width),
         .To  (Base)
     ) u_digits (

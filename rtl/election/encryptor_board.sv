@@ -25,22 +25,23 @@
 // (vote_log), as they leave for the line. Ballots are forwarded to the tally board in the order of
 // the log, all of them again after a reset of either board: the tally counts each key once.
 module encryptor_board #(
-    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
-    parameter int unsigned ABits      = 128,   // bits of an exponent, a multiple of 32, at least 64
-    parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
-    parameter int unsigned Voters     = 1000,
-    parameter int unsigned Contests   = 1,     // 10 at most, as candidates
-    parameter int unsigned Candidates = 2,     // marks of a ballot, 9 at most
+    parameter int unsigned N                  = 512,   // bits of n^2, a multiple of 64
+    // of an exponent, a multiple of 32, at least 64
+    parameter int unsigned ABits              = 128,
+    parameter int unsigned Digit              = 32,    // of products, as in mont_mul_digit
+    parameter int unsigned Voters             = 1000,
+    parameter int unsigned Contests           = 1,     // 10 at most, as candidates
+    parameter int unsigned Candidates         = 2,     // marks of a ballot, 9 at most
     // ballots in the log, which fill sectors of its memory (vote_log)
-    parameter int unsigned Slots      = 1024,
-    parameter int unsigned Period     = 868,   // of the serial line
-    parameter int unsigned Half       = 8,     // of the peripheral interface
-    parameter int unsigned FlashHalf  = 4,
-    parameter int unsigned Patience   = 1 << 20,
-    parameter int unsigned Timeout    = 1 << 20,
-    parameter int unsigned Retries    = 8,
-    parameter int unsigned Samples    = 1024,  // of noise_source_port
-    parameter int unsigned Quiet      = 1 << 20
+    parameter int unsigned Slots              = 1024,
+    parameter int unsigned BaudDivisor        = 868,   // of the serial line
+    parameter int unsigned SckHalfPeriod      = 8,     // of the peripheral interface
+    parameter int unsigned FlashSckHalfPeriod = 4,
+    parameter int unsigned FlashTimeout       = 1 << 20,
+    parameter int unsigned Timeout            = 1 << 20,
+    parameter int unsigned Retries            = 8,
+    parameter int unsigned Samples            = 1024,  // of noise_source_port
+    parameter int unsigned NoiseTimeout       = 1 << 20
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -150,10 +151,10 @@ module encryptor_board #(
     logic opening_q;
     logic [31:0] piece_word;
     uart_link #(
-        .Period (Period),
-        .Words  (Longest),
-        .Timeout(Timeout),
-        .Retries(Retries)
+        .BaudDivisor(BaudDivisor),
+        .Words      (Longest),
+        .Timeout    (Timeout),
+        .Retries    (Retries)
     ) u_line (
         .clk_i,
         .rst_ni,
@@ -233,8 +234,8 @@ module encryptor_board #(
     logic [31:0] noise_word;
     logic [2:0] unused_cause;
     noise_source_port #(
-        .Samples(Samples),
-        .Quiet  (Quiet)
+        .Samples     (Samples),
+        .NoiseTimeout(NoiseTimeout)
     ) u_noise (
         .clk_i,
         .rst_ni,
@@ -344,11 +345,11 @@ module encryptor_board #(
         if (state_q == Fetch) log_command = ballot_pkg::Fetch;
     end
     vote_log #(
-        .Body    (Body),
-        .SlotLog (SlotLog),
-        .Slots   (Slots),
-        .Half    (FlashHalf),
-        .Patience(Patience)
+        .Body         (Body),
+        .SlotLog      (SlotLog),
+        .Slots        (Slots),
+        .SckHalfPeriod(FlashSckHalfPeriod),
+        .FlashTimeout (FlashTimeout)
     ) u_log (
         .clk_i,
         .rst_ni,
@@ -389,10 +390,10 @@ module encryptor_board #(
     logic [31:0] unused_tally_data;
     logic [3:0] tally_code;
     spi_controller_link #(
-        .Half   (Half),
-        .Words  (Body + 1),
-        .Timeout(Timeout),
-        .Retries(Retries)
+        .SckHalfPeriod(SckHalfPeriod),
+        .Words        (Body + 1),
+        .Timeout      (Timeout),
+        .Retries      (Retries)
     ) u_tally (
         .clk_i,
         .rst_ni,

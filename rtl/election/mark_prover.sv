@@ -15,8 +15,8 @@
 //
 // since (h^n)^z_s (c (1 + n)^-s)^-e_s comes to the same A_s. So a side is two powers, of 1 - n or
 // 1 + n with the exponent f or 0, and of h^n, whichever it is: neither time nor order of what is
-// done depends on m, a or anything drawn. All powers are made twice (twin_power); where two differ
-// the prover gives unequal_o, and nothing else until it is reset.
+// done depends on m, a or anything drawn. All powers are made twice (lockstep_power); where two
+// differ the prover gives unequal_o, and nothing else until it is reset.
 //
 // Words leave lowest first, in pieces that end with word_last_o: c (marks alone), then for each
 // side A_s, e_s (not of SumIsKnown) and z_s. a is given with opening_o when all of them were taken.
@@ -153,7 +153,7 @@ module mark_prover #(
             power_bits     = proof_q == ballot_pkg::MarkIsBit ? CountBits'(ABits + Hiding) : CountBits'(RBits);
         end
     end
-    twin_power #(
+    lockstep_power #(
         .N    (N),
         .EBits(RBits),
         .Digit(Digit),

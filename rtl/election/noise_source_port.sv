@@ -9,15 +9,15 @@
 // sample is at least 320 bits.
 //
 // A failed test is for good: failed_o stays high until reset, what was collected is dropped, and no
-// word is given any more, not even one that was on offer. So it is where no sample comes for Quiet
-// cycles: a source that is gone is no better than one that is stuck.
+// word is given any more, not even one that was on offer. So it is where no sample comes for
+// NoiseTimeout cycles: a source that is gone is no better than one that is stuck.
 module noise_source_port #(
-    parameter int unsigned Samples    = 1024,     // for a digest, a multiple of 32
-    parameter int unsigned StartUp    = 1024,     // 1024 at least by the standard
-    parameter int unsigned Repetition = 81,       // the cutoffs of health_tests
-    parameter int unsigned Window     = 1024,
-    parameter int unsigned Proportion = 824,
-    parameter int unsigned Quiet      = 1 << 20   // cycles without a sample
+    parameter int unsigned Samples      = 1024,    // for a digest, a multiple of 32
+    parameter int unsigned StartUp      = 1024,    // 1024 at least by the standard
+    parameter int unsigned Repetition   = 81,      // the cutoffs of health_tests
+    parameter int unsigned Window       = 1024,
+    parameter int unsigned Proportion   = 824,
+    parameter int unsigned NoiseTimeout = 1 << 20  // cycles without a sample
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -32,10 +32,10 @@ module noise_source_port #(
 );
     if (Samples < 32 || Samples % 32 != 0) $error("noise_source_port: Samples must be a multiple of 32, and not 0");
     if (StartUp < 1) $error("noise_source_port: StartUp must be at least 1");
-    if (Quiet < 2) $error("noise_source_port: Quiet must be at least 2");
+    if (NoiseTimeout < 2) $error("noise_source_port: NoiseTimeout must be at least 2");
 
     localparam int unsigned StartBits = $clog2(StartUp + 1);
-    localparam int unsigned QuietBits = $clog2(Quiet + 1);
+    localparam int unsigned QuietBits = $clog2(NoiseTimeout + 1);
     localparam int unsigned Words = Samples / 32;
     localparam int unsigned WordBits = $clog2(Words + 1);
 
@@ -56,7 +56,7 @@ module noise_source_port #(
     logic [StartBits-1:0] start_q;
     logic [QuietBits-1:0] quiet_q;
     logic silent;
-    assign silent = quiet_q == QuietBits'(Quiet);
+    assign silent = quiet_q == QuietBits'(NoiseTimeout);
     assign fails = repetition || proportion || silent;
     assign ready_o = start_q == StartBits'(StartUp) && !failed_o && !fails;
 

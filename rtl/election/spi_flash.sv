@@ -7,12 +7,13 @@
 // takes them: least significant byte first, read from page to page, programmed within a page of 256
 // bytes. done_o is high for a cycle when all is over, which after a program or an erase means that
 // the memory says that it is no longer busy; failed_o beside it that it still said so after
-// Patience questions.
+// FlashTimeout status reads.
 module spi_flash #(
-    parameter int unsigned Half     = 4,        // cycles of half a period of the clock
-    parameter int unsigned Longest  = 64,       // of a command at most
-    parameter int unsigned Patience = 1 << 20,  // questions whether it is busy, at least 1
-    localparam int unsigned WordBits = $clog2(Longest + 1)
+    parameter int unsigned SckHalfPeriod = 4,   // cycles of half a period of the clock
+    parameter int unsigned Longest       = 64,  // of a command at most
+    // status reads before it counts as stuck, at least 1
+    parameter int unsigned FlashTimeout  = 1 << 20,
+    localparam int unsigned WordBits     = $clog2(Longest + 1)
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -39,7 +40,7 @@ module spi_flash #(
     localparam logic [7:0] Erase = 8'h20;
     localparam logic [7:0] Enable = 8'h06;
     localparam logic [7:0] Status = 8'h05;
-    localparam int unsigned AskBits = $clog2(Patience + 1);
+    localparam int unsigned AskBits = $clog2(FlashTimeout + 1);
 
     typedef enum logic [2:0] {
         Idle,
@@ -51,7 +52,7 @@ module spi_flash #(
     } state_e;
 
     if (Longest < 1 || Longest > 1 << 22) $error("spi_flash: Longest must be from 1 to 2^22");
-    if (Patience < 1) $error("spi_flash: Patience must be at least 1");
+    if (FlashTimeout < 1) $error("spi_flash: FlashTimeout must be at least 1");
 
     typedef logic [WordBits-1:0] word_t;
     state_e state_q;
@@ -74,7 +75,7 @@ module spi_flash #(
     logic [23:0] got_q;
 
     spi_controller #(
-        .Half(Half)
+        .SckHalfPeriod(SckHalfPeriod)
     ) u_spi (
         .clk_i,
         .rst_ni,
@@ -169,7 +170,7 @@ module spi_flash #(
                 default: begin
                     if (interest_q == Busy && got && got_ready) begin
                         asks_q  <= asks_q + AskBits'(1);
-                        state_q <= (answer[0] && asks_q != AskBits'(Patience - 1)) ? Ask : Idle;
+                        state_q <= (answer[0] && asks_q != AskBits'(FlashTimeout - 1)) ? Ask : Idle;
                     end
                 end
             endcase
@@ -211,7 +212,7 @@ module spi_flash #(
     logic over;
     assign over = state_q == Answer && interest_q == Busy && got;
     assign done_o = (over && (!answer[0] || failed_o)) || (out_valid_o && out_ready_i && back_q == word_t'(1));
-    assign failed_o = over && answer[0] && asks_q == AskBits'(Patience - 1);
+    assign failed_o = over && answer[0] && asks_q == AskBits'(FlashTimeout - 1);
 
     `include "assertions.svh"
     `ASSERT(WithinPage, !(command_valid_i && command_ready_o && command_i == Program && 32'(address_i[7:0]) + 4 * 32'(words_i) > 256))

@@ -22,20 +22,20 @@
 // sends all ballots again. A ballot that does not fit the table of keys, or has another length, is
 // not counted, and dropped_o is high for a cycle.
 module tally_board #(
-    parameter int unsigned N          = 512,   // bits of n^2, a multiple of 64
-    parameter int unsigned EBits      = 512,   // bits of d and e, at least 1
-    parameter int unsigned ShareBits  = N,     // of a trustee's share s_i at most, at least N
-    parameter int unsigned Digit      = 32,    // of products, as in mont_mul_digit
-    parameter int unsigned Contests   = 1,     // 10 at most
+    parameter int unsigned N            = 512,   // bits of n^2, a multiple of 64
+    parameter int unsigned EBits        = 512,   // bits of d and e, at least 1
+    parameter int unsigned ShareBits    = N,     // of a trustee's share s_i at most, at least N
+    parameter int unsigned Digit        = 32,    // of products, as in mont_mul_digit
+    parameter int unsigned Contests     = 1,     // 10 at most
     // marks of a ballot, 2 to 9; times Contests at most 64
-    parameter int unsigned Candidates = 2,
-    parameter int unsigned Slots      = 1024,  // ballots at most, at least 2
-    parameter int unsigned Period     = 868,   // of the serial line
-    parameter int unsigned Timeout    = 1 << 20,
-    parameter int unsigned Retries    = 8,
-    parameter int unsigned Samples    = 1024,  // of noise_source_port
-    parameter int unsigned Quiet      = 1 << 20,
-    localparam int unsigned BoundBits = $clog2(ShareBits + 1)
+    parameter int unsigned Candidates   = 2,
+    parameter int unsigned Slots        = 1024,  // ballots at most, at least 2
+    parameter int unsigned BaudDivisor  = 868,   // of the serial line
+    parameter int unsigned Timeout      = 1 << 20,
+    parameter int unsigned Retries      = 8,
+    parameter int unsigned Samples      = 1024,  // of noise_source_port
+    parameter int unsigned NoiseTimeout = 1 << 20,
+    localparam int unsigned BoundBits   = $clog2(ShareBits + 1)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
@@ -215,10 +215,10 @@ module tally_board #(
     logic [2:0] order_words_q;
     logic line_taken, headed_q;
     uart_link #(
-        .Period (Period),
-        .Words  (Longest),
-        .Timeout(Timeout),
-        .Retries(Retries)
+        .BaudDivisor(BaudDivisor),
+        .Words      (Longest),
+        .Timeout    (Timeout),
+        .Retries    (Retries)
     ) u_line (
         .clk_i,
         .rst_ni,
@@ -248,8 +248,8 @@ module tally_board #(
     logic [31:0] noise_word;
     logic [2:0] unused_cause;
     noise_source_port #(
-        .Samples(Samples),
-        .Quiet  (Quiet)
+        .Samples     (Samples),
+        .NoiseTimeout(NoiseTimeout)
     ) u_noise (
         .clk_i,
         .rst_ni,

@@ -22,14 +22,14 @@
 // comes Slots times a read after reset.
 module vote_log #(
     // words of a record beside identifier and checksum, at least 1
-    parameter int unsigned Body     = 18,
-    parameter int unsigned SlotLog  = 7,        // 2^SlotLog bytes a slot: at least the record
+    parameter int unsigned Body          = 18,
+    parameter int unsigned SlotLog       = 7,  // 2^SlotLog bytes a slot: at least the record
     // whole sectors of 4096 bytes, at least 2 slots; 2^24 bytes at most
-    parameter int unsigned Slots    = 1024,
-    parameter int unsigned Attempts = 3,        // slots that a record is tried in, at least 1
-    parameter int unsigned Half     = 4,
-    parameter int unsigned Patience = 1 << 20,
-    localparam int unsigned PlaceBits = $clog2(Body + 1)
+    parameter int unsigned Slots         = 1024,
+    parameter int unsigned Attempts      = 3,  // slots that a record is tried in, at least 1
+    parameter int unsigned SckHalfPeriod = 4,
+    parameter int unsigned FlashTimeout  = 1 << 20,
+    localparam int unsigned PlaceBits    = $clog2(Body + 1)
 ) (
     input  logic                     clk_i,
     input  logic                     rst_ni,
@@ -131,9 +131,9 @@ module vote_log #(
     end
 
     spi_flash #(
-        .Half    (Half),
-        .Longest (Words),
-        .Patience(Patience)
+        .SckHalfPeriod(SckHalfPeriod),
+        .Longest      (Words),
+        .FlashTimeout (FlashTimeout)
     ) u_flash (
         .clk_i,
         .rst_ni,

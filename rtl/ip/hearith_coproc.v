@@ -102,7 +102,7 @@ module hearith_coproc #(
         .rst_no(reset_n)
     );
 
-    packet_keep #(
+    packet_tkeep_filter #(
         .StreamBits(StreamBits),
         .Beats     ((4 * N + 64 + StreamBits - 1) / StreamBits)
     ) u_keep (

@@ -157,7 +157,7 @@ module hearith_dghv #(
         .rst_no(reset_n)
     );
 
-    packet_keep #(
+    packet_tkeep_filter #(
         .StreamBits(StreamBits),
         .Beats     ((640 + StreamBits - 1) / StreamBits)
     ) u_keep (

@@ -96,7 +96,7 @@ module hearith_mesa #(
         .rst_no(reset_n)
     );
 
-    packet_keep #(
+    packet_tkeep_filter #(
         .StreamBits(StreamBits),
         .Beats     ((2 * N + StreamBits - 1) / StreamBits)
     ) u_keep (

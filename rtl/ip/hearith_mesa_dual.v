@@ -95,7 +95,7 @@ module hearith_mesa_dual #(
         .rst_no(reset_n)
     );
 
-    packet_keep #(
+    packet_tkeep_filter #(
         .StreamBits(StreamBits),
         .Beats     ((2 * N + StreamBits - 1) / StreamBits)
     ) u_keep (

@@ -97,7 +97,7 @@ module hearith_residue_bank #(
         .rst_no(reset_n)
     );
 
-    packet_keep #(
+    packet_tkeep_filter #(
         .StreamBits(StreamBits),
         .Beats     ((Words * V + StreamBits - 1) / StreamBits)
     ) u_keep (

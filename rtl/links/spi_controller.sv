@@ -4,14 +4,14 @@
 //
 // Each byte that is taken is exchanged for one of the peripheral's, which is then on offer; the
 // next one begins when that was taken, so none is lost. The peripheral is selected from the first
-// byte to the one with in_last_i, and then left alone for 2 Half cycles. cipo_i is read at the end
-// of the high half of the clock. A byte takes 16 Half cycles, and Half more where it is the first;
-// all outputs are registered.
+// byte to the one with in_last_i, and then left alone for 2 SckHalfPeriod cycles. cipo_i is read at
+// the end of the high half of the clock. A byte takes 16 SckHalfPeriod cycles, and SckHalfPeriod
+// more where it is the first; all outputs are registered.
 module spi_controller #(
     // cycles of half a period of the clock, at least 3; 4 for a spi_peripheral on a clock as fast
     // as this one
-    parameter int unsigned Half   = 8,
-    parameter int unsigned Stages = 2   // of the synchroniser of cipo_i
+    parameter int unsigned SckHalfPeriod = 8,
+    parameter int unsigned Stages        = 2  // of the synchroniser of cipo_i
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
@@ -27,9 +27,9 @@ module spi_controller #(
     output logic       copi_o,
     input  logic       cipo_i
 );
-    if (Half < 3) $error("spi_controller: Half must be at least 3");
+    if (SckHalfPeriod < 3) $error("spi_controller: SckHalfPeriod must be at least 3");
 
-    localparam int unsigned CountBits = $clog2(2 * Half);
+    localparam int unsigned CountBits = $clog2(2 * SckHalfPeriod);
 
     typedef enum logic [1:0] {
         Idle,   // not selected
@@ -54,7 +54,7 @@ module spi_controller #(
         .bit_o(cipo)
     );
 
-    assign half = count_q == CountBits'(Half - 1);
+    assign half = count_q == CountBits'(SckHalfPeriod - 1);
     assign in_ready_o = rst_ni && !out_valid_o && (state_q == Idle || state_q == Open);
     assign take = in_valid_i && in_ready_o;
 
@@ -102,11 +102,11 @@ module spi_controller #(
                 end
                 default: begin
                     // A low half after the last bit, then two halves apart.
-                    count_q <= count_q == CountBits'(2 * Half - 1) ? '0 : count_q + CountBits'(1);
+                    count_q <= count_q == CountBits'(2 * SckHalfPeriod - 1) ? '0 : count_q + CountBits'(1);
                     if (half && !cs_no) begin
                         cs_no   <= 1'b1;
                         count_q <= '0;
-                    end else if (count_q == CountBits'(2 * Half - 1)) begin
+                    end else if (count_q == CountBits'(2 * SckHalfPeriod - 1)) begin
                         state_q <= Idle;
                     end
                 end

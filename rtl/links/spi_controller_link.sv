@@ -5,11 +5,11 @@
 // can speak when it likes. Every Burst bytes it selects the peripheral anew: a bit of the clock
 // that is lost or made up spoils no more than what is left of a burst.
 module spi_controller_link #(
-    parameter int unsigned Half    = 8,        // cycles of half a period of the clock
-    parameter int unsigned Burst   = 16,       // bytes, at least 1
-    parameter int unsigned Words   = 64,       // of a message at most
-    parameter int unsigned Timeout = 1 << 20,  // cycles
-    parameter int unsigned Retries = 8
+    parameter int unsigned SckHalfPeriod = 8,        // cycles of half a period of the clock
+    parameter int unsigned Burst         = 16,       // bytes, at least 1
+    parameter int unsigned Words         = 64,       // of a message at most
+    parameter int unsigned Timeout       = 1 << 20,  // cycles
+    parameter int unsigned Retries       = 8
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -49,7 +49,7 @@ module spi_controller_link #(
 
     // A frame begins with a flag, so that the one on offer stays what it is when a frame comes.
     spi_controller #(
-        .Half(Half)
+        .SckHalfPeriod(SckHalfPeriod)
     ) u_spi (
         .clk_i,
         .rst_ni,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One end of a link over an asynchronous line (link, uart_rx, uart_tx).
 module uart_link #(
-    parameter int unsigned Period  = 868,      // cycles of a bit
-    parameter int unsigned Words   = 64,       // of a message at most
-    parameter int unsigned Timeout = 1 << 20,  // cycles
-    parameter int unsigned Retries = 8
+    parameter int unsigned BaudDivisor = 868,      // cycles of a bit
+    parameter int unsigned Words       = 64,       // of a message at most
+    parameter int unsigned Timeout     = 1 << 20,  // cycles
+    parameter int unsigned Retries     = 8
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -28,7 +28,7 @@ module uart_link #(
     logic [7:0] tx_data, rx_data;
 
     uart_tx #(
-        .Period(Period)
+        .BaudDivisor(BaudDivisor)
     ) u_tx (
         .clk_i,
         .rst_ni,
@@ -39,7 +39,7 @@ module uart_link #(
     );
 
     uart_rx #(
-        .Period(Period)
+        .BaudDivisor(BaudDivisor)
     ) u_rx (
         .clk_i,
         .rst_ni,

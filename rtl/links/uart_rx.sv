@@ -3,15 +3,15 @@
 // stop bit (8N1).
 //
 // Each bit is what two of three samples say, at a quarter, half and three quarters of it, counted
-// from the edge of the start bit: right while the two clocks differ by at most 4 percent (Period 24
-// or more). A start bit that does not last is none. A stop bit that is low is an error: the byte is
-// dropped, framing_o is high for a cycle, and the line must be high before the next start. A byte
-// that is not taken before the next one ends is kept, the next one dropped, and overrun_o is high
-// for a cycle. A byte is on offer Stages + 9 Period + Period / 2 + 2 cycles after its start bit
-// began.
+// from the edge of the start bit: right while the two clocks differ by at most 4 percent
+// (BaudDivisor 24 or more). A start bit that does not last is none. A stop bit that is low is an
+// error: the byte is dropped, framing_o is high for a cycle, and the line must be high before the
+// next start. A byte that is not taken before the next one ends is kept, the next one dropped, and
+// overrun_o is high for a cycle. A byte is on offer Stages + 9 BaudDivisor + BaudDivisor / 2 + 2
+// cycles after its start bit began.
 module uart_rx #(
-    parameter int unsigned Period = 868,  // cycles of a bit, at least 8
-    parameter int unsigned Stages = 2     // of the synchroniser of the line
+    parameter int unsigned BaudDivisor = 868,  // cycles of a bit, at least 8
+    parameter int unsigned Stages      = 2     // of the synchroniser of the line
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
@@ -22,12 +22,12 @@ module uart_rx #(
     output logic       framing_o,
     output logic       overrun_o
 );
-    if (Period < 8) $error("uart_rx: Period must be at least 8");
+    if (BaudDivisor < 8) $error("uart_rx: BaudDivisor must be at least 8");
 
-    localparam int unsigned CountBits = $clog2(Period);
-    localparam logic [CountBits-1:0] Quarter = CountBits'(Period / 4);
-    localparam logic [CountBits-1:0] Half = CountBits'(Period / 2);
-    localparam logic [CountBits-1:0] Decide = CountBits'(3 * Period / 4);
+    localparam int unsigned CountBits = $clog2(BaudDivisor);
+    localparam logic [CountBits-1:0] Quarter = CountBits'(BaudDivisor / 4);
+    localparam logic [CountBits-1:0] Half = CountBits'(BaudDivisor / 2);
+    localparam logic [CountBits-1:0] Decide = CountBits'(3 * BaudDivisor / 4);
 
     typedef enum logic [1:0] {
         High,  // waits for the line to be high
@@ -67,7 +67,7 @@ module uart_rx #(
             samples_q <= '0;
             byte_q    <= '0;
         end else begin
-            count_q <= (state_q != Bits || count_q == CountBits'(Period - 1)) ? '0 : count_q + CountBits'(1);
+            count_q <= (state_q != Bits || count_q == CountBits'(BaudDivisor - 1)) ? '0 : count_q + CountBits'(1);
             if (count_q == Quarter || count_q == Half) samples_q <= {samples_q[0], line};
             unique case (state_q)
                 High: if (line) state_q <= Idle;

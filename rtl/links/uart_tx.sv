@@ -2,10 +2,11 @@
 // Sends bytes over an asynchronous line: a start bit, eight bits, least significant first, a stop
 // bit (8N1).
 //
-// tx_o is registered and high where nothing is sent. A byte every 10 Period cycles; its start bit
-// is on the line in the cycle after it was taken.
+// tx_o is registered and high where nothing is sent. A byte every 10 BaudDivisor cycles; its start
+// bit is on the line in the cycle after it was taken.
 module uart_tx #(
-    parameter int unsigned Period = 868  // cycles of a bit, at least 8: 115 200 baud at 100 MHz
+    // cycles of a bit, at least 8: 115 200 baud at 100 MHz
+    parameter int unsigned BaudDivisor = 868
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
@@ -14,9 +15,9 @@ module uart_tx #(
     input  logic [7:0] in_data_i,
     output logic       tx_o
 );
-    if (Period < 8) $error("uart_tx: Period must be at least 8");
+    if (BaudDivisor < 8) $error("uart_tx: BaudDivisor must be at least 8");
 
-    localparam int unsigned CountBits = $clog2(Period);
+    localparam int unsigned CountBits = $clog2(BaudDivisor);
 
     logic [CountBits-1:0] count_q;
     // Bits that are not over, the one on the line among them; and those behind it.
@@ -24,7 +25,7 @@ module uart_tx #(
     logic [8:0] behind_q;
     logic over;
 
-    assign over = count_q == CountBits'(Period - 1);
+    assign over = count_q == CountBits'(BaudDivisor - 1);
     assign in_ready_o = rst_ni && (left_q == 4'd0 || (left_q == 4'd1 && over));
 
     always_ff @(posedge clk_i) begin

@@ -104,7 +104,7 @@ module mesa #(
     assign parameters[accelerator_pkg::MesaParameterInterval] = Interval;
     assign parameters[accelerator_pkg::MesaParameterReserved] = '0;
 
-    mesa_frame #(
+    mesa_shell #(
         .N          (N),
         .StreamBits (StreamBits),
         .Identity   (accelerator_pkg::MesaIdentity),

@@ -95,7 +95,7 @@ module mesa_dual #(
     assign parameters[accelerator_pkg::MesaDualParameterInterval] = Interval;
     assign parameters[accelerator_pkg::MesaDualParameterReserved] = '0;
 
-    mesa_frame #(
+    mesa_shell #(
         .N          (N),
         .StreamBits (StreamBits),
         .Identity   (accelerator_pkg::MesaDualIdentity),

@@ -47,7 +47,7 @@ module block_multiplier #(
     logic [K-1:0][Bound-1:0] z;
     logic [K/Group-1:0][WordBits-1:0] word;
 
-    pipe_pace #(
+    pipe_flow_control #(
         .Stages(Stages)
     ) u_pace (
         .clk_i,

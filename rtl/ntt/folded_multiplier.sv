@@ -43,7 +43,7 @@ module folded_multiplier #(
     logic [Log-1:0] place;
     logic [Bits-1:0] x, y, x_transform, y_transform, product, z;
 
-    folded_pace #(
+    folded_flow_control #(
         .Log    (Log),
         .Latency(Latency)
     ) u_pace (

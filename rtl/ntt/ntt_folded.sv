@@ -5,7 +5,7 @@
 //   X at place q is the sum over t of x_t w^(T t), T the bits of q in reversed order; Inverse takes that order and gives x in natural order, divided by N
 //
 // log2(N) butterflies, a rank each, with memories between them of N words together. Two levels:
-// 2^High times 2^Low items. In each, roots are powers of two (folded_turn); between them, items
+// 2^High times 2^Low items. In each, roots are powers of two (folded_rotator); between them, items
 // meet the only multiplier (folded_twiddle). The inverse is the same way back, element by element.
 // The order within each memory is first in, first out, so that no two accesses ever meet. Latency
 // ntt_pkg::folded_latency cycles with en_i, N - 1 of them those of the memories; an item every
@@ -47,7 +47,7 @@ module ntt_folded #(
         logic [A-1:0] given, met;
 
         if (Inverse == 1 && Turns) begin : gen_turn_before
-            folded_turn #(
+            folded_rotator #(
                 .B      (B),
                 .Rank   (Rank),
                 .Low    (Bottom),
@@ -78,7 +78,7 @@ module ntt_folded #(
         );
 
         if (Inverse == 0 && Turns) begin : gen_turn
-            folded_turn #(
+            folded_rotator #(
                 .B    (B),
                 .Rank (Rank),
                 .Low  (Bottom),

@@ -48,7 +48,7 @@ module ntt_lengths #(
         );
 
         if (Rank != Bottom) begin : gen_turn
-            folded_turn #(
+            folded_rotator #(
                 .Rank (Rank),
                 .Low  (Bottom),
                 .Start(Begin + (1 << Rank) + 2)

@@ -15,7 +15,7 @@ module fold_barrett #(
     // whether the product of the fold is registered
     parameter int unsigned Product    = 0,
     parameter int unsigned Fold       = 0,               // whether y is
-    parameter int unsigned Quotient   = 0,               // and the stages of barrett_flex
+    parameter int unsigned Quotient   = 0,               // and the stages of flexible_barrett
     parameter int unsigned Difference = 0,
     parameter int unsigned Residue    = 0,
     // Derived.
@@ -82,7 +82,7 @@ module fold_barrett #(
         .out_data_o (y)
     );
 
-    barrett_flex #(
+    flexible_barrett #(
         .Q         (Q),
         .K         (S + 1),
         .Truncated (Truncated),

@@ -112,7 +112,7 @@ module residue_bank #(
     logic [13:0] unused_index;
     logic [31:0] unused_data, unused_complete;
 
-    accelerator_frame #(
+    accelerator_shell #(
         .Identity  (accelerator_pkg::ResidueBankIdentity),
         .InBits    (Bits),
         .OutBits   (OutBits),

@@ -9,7 +9,7 @@
 // q = 2^V - beta, L the bits of beta. Any 2^(V-1) < q < 2^V will do; a beta of few signed powers of
 // two makes it small. Compact = 0: everything as in the paper, its products left to synthesis.
 // Compact = 1: our variant for fewer DSP blocks, with the truncated Barrett reduction of
-// barrett_flex, whose multiplier is the shorter, and all products cut as constant_product does.
+// flexible_barrett, whose multiplier is the shorter, and all products cut as constant_product does.
 //
 // Latency Stages cycles; an item every cycle. Source: [CP24], algorithm 1.
 module residue_unit #(
@@ -30,7 +30,7 @@ module residue_unit #(
     output logic [V-1:0]       r_o          // below q
 );
     // Where the registers are: after the pairs, the products, their sum, the fold's product, the
-    // fold, and barrett_flex's three.
+    // fold, and flexible_barrett's three.
     function automatic logic [7:0] cuts(input int unsigned stages);
         case (stages)
             0: cuts = 8'b00000000;

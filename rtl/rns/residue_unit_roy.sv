@@ -24,7 +24,7 @@ module residue_unit_roy #(
     output logic [V-1:0]       r_o          // below q
 );
     // Where the registers are: after the products, their sum, the fold's product, the fold, and
-    // barrett_flex's three.
+    // flexible_barrett's three.
     function automatic logic [6:0] cuts(input int unsigned stages);
         case (stages)
             0: cuts = 7'b0000000;

@@ -2,9 +2,9 @@
 // A long integer modulo a special prime, in the architecture of PaReNTT with blocks of two words:
 // r = a mod q, a of Words words of V bits.
 //
-//   b_j = (A[2j] + beta A[2j+1]) mod q                                       pair_words, d times barrett_flex, d = ceil(Words / 2)
+//   b_j = (A[2j] + beta A[2j+1]) mod q                                       pair_words, d times flexible_barrett, d = ceil(Words / 2)
 //   R1  = sum over j of b_j (2^(2Vj) mod q) < 2^(2V + ceil(log2 d))          weighted_sum, d - 1 multipliers
-//   r   = R1 mod q                                                           barrett_flex
+//   r   = R1 mod q                                                           flexible_barrett
 //
 // Latency Stages cycles; an item every cycle. Source: PaReNTT [TCWLP24], as [CP24] compares with it
 // (its supplement, fig. 2).
@@ -24,8 +24,8 @@ module residue_unit_tan #(
     input  logic               out_ready_i,
     output logic [V-1:0]       r_o          // below q
 );
-    // Where the registers are: after the pairs, barrett_flex's three, the products, their sum, the
-    // last barrett_flex's three.
+    // Where the registers are: after the pairs, flexible_barrett's three, the products, their sum,
+    // the last flexible_barrett's three.
     function automatic logic [8:0] cuts(input int unsigned stages);
         case (stages)
             0: cuts = 9'b000000000;
@@ -82,7 +82,7 @@ module residue_unit_tan #(
     logic blocks_ready;
 
     for (genvar j = 0; j < int'(Pairs); j++) begin : gen_block
-        barrett_flex #(
+        flexible_barrett #(
             .Q         (Q),
             .K         (SBits),
             .Quotient  (32'(Cuts[1])),
@@ -119,7 +119,7 @@ module residue_unit_tan #(
         .r_o        (sum)
     );
 
-    barrett_flex #(
+    flexible_barrett #(
         .Q         (Q),
         .K         (SumBits),
         .Quotient  (32'(Cuts[6])),

@@ -39,7 +39,7 @@ MISTAKES = {
     "mesa": ("mesa/mesa_branch.sv", ".Minus(1)", ".Minus(0)"),
     "mesa_dual": ("arith/cond_sub.sv", "r_o = borrow_q", "r_o = !borrow_q"),
     "ntt": ("ntt/reduce_solinas.sv", "- P;", "- P + 1'b1;"),
-    "rns": ("rns/barrett_flex.sv", "- (V + 2)'(Q)", "- (V + 2)'(Q) + 1'b1"),
+    "rns": ("rns/flexible_barrett.sv", "- (V + 2)'(Q)", "- (V + 2)'(Q) + 1'b1"),
 }
 fusesoc = shutil.which("fusesoc", path=Path(sys.executable).parent) or shutil.which("fusesoc")
 

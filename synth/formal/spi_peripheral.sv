@@ -20,8 +20,8 @@ module formal (
     logic in_ready, cs_n, sck, copi, cipo, back_valid, gone, heard_valid, short, overrun;
     logic [7:0] back, heard;
     spi_controller #(
-        .Half  (4),
-        .Stages(2)
+        .SckHalfPeriod(4),
+        .Stages       (2)
     ) u_controller (
         .clk_i,
         .rst_ni     (rst_n),

@@ -6,7 +6,7 @@ module formal (
     input logic       in_valid_i,
     input logic [7:0] in_data_i
 );
-    localparam int unsigned Period = 8;
+    localparam int unsigned BaudDivisor = 8;
 
     logic rst_n = 1'b0;
     always_ff @(posedge clk_i) rst_n <= 1'b1;
@@ -14,7 +14,7 @@ module formal (
     logic in_ready, line, out_valid, framing, overrun;
     logic [7:0] out_data;
     uart_tx #(
-        .Period(Period)
+        .BaudDivisor(BaudDivisor)
     ) u_tx (
         .clk_i,
         .rst_ni    (rst_n),
@@ -24,8 +24,8 @@ module formal (
         .tx_o      (line)
     );
     uart_rx #(
-        .Period(Period),
-        .Stages(2)
+        .BaudDivisor(BaudDivisor),
+        .Stages     (2)
     ) u_block (
         .clk_i,
         .rst_ni     (rst_n),
@@ -41,7 +41,7 @@ module formal (
     logic [7:0] first_q;
     // Cycles since it was taken, as far as the page's latency and one more.
     logic [6:0] since_q = '0;
-    localparam logic [6:0] Latency = 7'(1 + 2 + 9 * Period + Period / 2 + 2);
+    localparam logic [6:0] Latency = 7'(1 + 2 + 9 * BaudDivisor + BaudDivisor / 2 + 2);
     always_ff @(posedge clk_i) begin
         if (rst_n) begin
             if (in_valid_i && in_ready && !sent_q) begin

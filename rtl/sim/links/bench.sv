@@ -23,9 +23,9 @@ module bench (
 
     for (genvar k = 0; k < 2; k++) begin : gen_end
         uart_link #(
-            .Period (8),
-            .Words  (Words),
-            .Timeout(4000)
+            .BaudDivisor(8),
+            .Words      (Words),
+            .Timeout    (4000)
         ) u_link (
             .clk_i,
             .rst_ni      (rst_n),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What comes over a serial line goes back over it, for a test with models of such lines.
 module line_echo #(
-    parameter int unsigned Period = 20
+    parameter int unsigned BaudDivisor = 20
 ) (
     input  logic clk_i,
     input  logic rst_ni,
@@ -13,7 +13,7 @@ module line_echo #(
     logic [7:0] heard, said;
 
     uart_rx #(
-        .Period(Period)
+        .BaudDivisor(BaudDivisor)
     ) u_rx (
         .clk_i,
         .rst_ni,
@@ -37,7 +37,7 @@ module line_echo #(
         .out_data_o (said)
     );
     uart_tx #(
-        .Period(Period)
+        .BaudDivisor(BaudDivisor)
     ) u_tx (
         .clk_i,
         .rst_ni,

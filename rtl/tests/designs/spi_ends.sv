@@ -3,7 +3,7 @@
 // such interfaces: a controller whose bytes come and go by ports, and a peripheral that sends back
 // what it hears, a byte later.
 module spi_ends #(
-    parameter int unsigned Half = 5
+    parameter int unsigned SckHalfPeriod = 5
 ) (
     input  logic       clk_i,
     input  logic       rst_ni,
@@ -29,7 +29,7 @@ module spi_ends #(
     logic [7:0] heard, said;
 
     spi_controller #(
-        .Half(Half)
+        .SckHalfPeriod(SckHalfPeriod)
     ) u_controller (
         .clk_i,
         .rst_ni,

@@ -55,7 +55,7 @@ impl FourStep {
         (1 << log) - 1 + 2 * self.log + 4 * (self.log - 2) + 4 + 3 + 4
     }
 
-    /// Cycles of a round of `tile_worker`, so many blocks of `2^log` items.
+    /// Cycles of a round of `tile_compute`, so many blocks of `2^log` items.
     const fn round(&self, blocks: u64, log: u64) -> u64 {
         (blocks << log) + self.transform(log) + PRODUCT + LEAD + 1
     }

@@ -4,7 +4,7 @@
 //
 // start_o: operands are being taken; work_o: in each of the Steps cycles that follow; then
 // out_valid_o until the result is taken.
-module limb_steps #(
+module limb_sequencer #(
     parameter int unsigned Steps = 16  // at least 1
 ) (
     input  logic clk_i,
@@ -16,7 +16,7 @@ module limb_steps #(
     output logic start_o,
     output logic work_o
 );
-    if (Steps < 1) $error("limb_steps: Steps must be at least 1");
+    if (Steps < 1) $error("limb_sequencer: Steps must be at least 1");
 
     localparam int unsigned CountBits = $clog2(Steps + 1);
 

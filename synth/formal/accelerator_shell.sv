@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Nothing leaves an accelerator_frame that was not asked for, whatever goes in, whenever it is
+// Nothing leaves an accelerator_shell that was not asked for, whatever goes in, whenever it is
 // reset or flushed, and however long anything is kept waiting. The harness reads the packets that
 // go in for itself. Packets come out only for those of the present epoch, in order, each with its
 // header; in them the answers that the design gave, in order, as many as there were items. A packet
@@ -37,7 +37,7 @@ module formal (
     assign rst_n = started != 2'd0 && !again;
     always_ff @(posedge clk_i) if (started != 2'd3) started <= started + 2'd1;
 
-    accelerator_frame #(
+    accelerator_shell #(
         .InBits     (2),
         .OutBits    (2),
         .StreamBits (32),

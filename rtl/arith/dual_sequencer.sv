@@ -5,7 +5,7 @@
 // phase_o counts from 0 to Job - 1 without end, but waits in Job - 3 while wait_i, which is to say
 // that no lane has anything to do: the next item begins as soon as it is there. Constant digit k is
 // there a cycle after phase_o = k; 0 from the last digit on.
-module dual_pace #(
+module dual_sequencer #(
     parameter int unsigned H = 512,  // bits of the modulus, and the others as in dual_row
     parameter int unsigned W = 18,
     parameter int unsigned D = 2,

@@ -13,7 +13,7 @@
 //
 // Latency: the stages present; an item every cycle. Sources: [CP24], figs. 2 and 4; [Dhem98]
 // (alpha = gamma + 1, beta = -2) for 1.
-module barrett_flex #(
+module flexible_barrett #(
     parameter logic [63:0] Q          = 64'd1073692673,  // the prime
     parameter int unsigned K          = 56,              // bits of x, more than V, at most 2 V + 16
     parameter int unsigned Truncated  = 0,
@@ -34,9 +34,9 @@ module barrett_flex #(
     input  logic         out_ready_i,
     output logic [V-1:0] r_o          // below q
 );
-    if (Truncated > 1 || Tiled > 1) $error("barrett_flex: Truncated and Tiled are 0 or 1");
-    if (V < 2 || V > 62) $error("barrett_flex: Q must have 2 to 62 bits");
-    if (K <= V || K > 2 * V + 16) $error("barrett_flex: K must be more than V, at most 2 V + 16");
+    if (Truncated > 1 || Tiled > 1) $error("flexible_barrett: Truncated and Tiled are 0 or 1");
+    if (V < 2 || V > 62) $error("flexible_barrett: Q must have 2 to 62 bits");
+    if (K <= V || K > 2 * V + 16) $error("flexible_barrett: K must be more than V, at most 2 V + 16");
 
     localparam logic [63:0] Beta = rns_pkg::beta(Q);
     // The multiplier: what is cut off x, then the rest of the shift.

@@ -4,7 +4,7 @@
 //
 // Latency 1 cycle from the piece that makes up enough; a piece taken whenever fewer than To bits
 // wait. Reset clears all.
-module regroup #(
+module gearbox #(
     parameter int unsigned From  = 64,  // at least 1
     parameter int unsigned To    = 28,  // at least 1
     parameter int unsigned Sides = 1
@@ -18,7 +18,7 @@ module regroup #(
     input  logic                       out_ready_i,
     output logic [Sides-1:0][To-1:0]   out_data_o
 );
-    if (From < 1 || To < 1 || Sides < 1) $error("regroup: From, To and Sides must be at least 1");
+    if (From < 1 || To < 1 || Sides < 1) $error("gearbox: From, To and Sides must be at least 1");
 
     localparam int unsigned Room = From + To - 1;
     localparam int unsigned FillBits = $clog2(Room + 1);

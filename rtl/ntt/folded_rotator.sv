@@ -6,7 +6,7 @@
 //   y = x 2^(n T / 2^(Rank-Low)),  or with the exponent's negative,   n the bits Rank - 1 to Low of the place,   T = 3 B
 //
 // Place and Start as in folded_butterfly. Latency 4 cycles with en_i; an item every cycle.
-module folded_turn #(
+module folded_rotator #(
     parameter int unsigned B       = 32,
     parameter int unsigned Rank    = 5,   // more than Low, at most Low + log2(T / 3)
     parameter int unsigned Low     = 0,
@@ -19,8 +19,8 @@ module folded_turn #(
     input  logic [2*B-1:0] x_i,    // below p
     output logic [2*B-1:0] y_o     // below p
 );
-    if (Rank <= Low || (B >> (Rank - Low)) << (Rank - Low) != B) $error("folded_turn: Rank is more than Low, at most Low + log2(B)");
-    if (Inverse > 1) $error("folded_turn: Inverse is 0 or 1");
+    if (Rank <= Low || (B >> (Rank - Low)) << (Rank - Low) != B) $error("folded_rotator: Rank is more than Low, at most Low + log2(B)");
+    if (Inverse > 1) $error("folded_rotator: Inverse is 0 or 1");
 
     localparam int unsigned ShiftBits = $clog2(6 * B);
     localparam logic [ShiftBits-1:0] Unit = ShiftBits'(3 * (B >> (Rank - Low)));

@@ -5,7 +5,7 @@
 // start_i makes the next cycle number 0; cycles 0 to Step - 1 follow, and start_i in the last one
 // begins again without a gap. While stay_i, the last cycle lasts. Step = T + D + 4 + Wait, T =
 // ceil((N+2)/W) + D + 2. No input but start_i and stay_i has any influence.
-module mont_steps #(
+module mont_sequencer #(
     parameter int unsigned N = 1024,  // as in mont_row
     parameter int unsigned W = 16,
     parameter int unsigned D = 2,

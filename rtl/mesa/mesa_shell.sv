@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every MESA has around its two branches beside accelerator_frame: the modulus n, and the last
+// What every MESA has around its two branches beside accelerator_shell: the modulus n, and the last
 // sum.
 //
 //   plaintext = (residue of branch 0 + residue of branch 1) mod n
@@ -9,7 +9,7 @@
 //
 // Ciphertexts of 2 N bits go to both branches, each in its own time, once the key is complete;
 // plaintexts of N bits leave in order.
-module mesa_frame #(
+module mesa_shell #(
     parameter int unsigned  N            = 1024,    // bits of n, a multiple of 4, 64 to 16384
     // bits of a beat, a multiple of 32, at most N / 2
     parameter int unsigned  StreamBits   = 64,
@@ -69,15 +69,15 @@ module mesa_frame #(
     input  logic [1:0][N-1:0]     residue_i,
     input  logic [1:0]            foreign_i         // with the residue
 );
-    if (N < 64 || N % 4 != 0 || N > 16384) $error("mesa_frame: N must be a multiple of 4, 64 to 16384");
-    if (StreamBits % 32 != 0 || StreamBits < 32 || StreamBits > N / 2) $error("mesa_frame: StreamBits must be a multiple of 32, at most N / 2");
+    if (N < 64 || N % 4 != 0 || N > 16384) $error("mesa_shell: N must be a multiple of 4, 64 to 16384");
+    if (StreamBits % 32 != 0 || StreamBits < 32 || StreamBits > N / 2) $error("mesa_shell: StreamBits must be a multiple of 32, at most N / 2");
 
     logic plaintext_valid, plaintext_ready, foreign_q;
     logic [N-1:0] sum, plaintext;
     logic [15:0] unused_index;
     logic [31:0] unused_complete;
 
-    accelerator_frame #(
+    accelerator_shell #(
         .Identity   (Identity),
         .InBits     (2 * N),
         .OutBits    (N),

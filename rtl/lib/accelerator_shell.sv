@@ -12,7 +12,7 @@
 // No output port follows an input port within the cycle. Inside a packet an item is taken every
 // InCycles and an answer given every OutCycles cycles: 1 if it fits a beat, otherwise its beats,
 // and one more without Gapless. Each packet costs ceil(64 / StreamBits) beats more.
-module accelerator_frame #(
+module accelerator_shell #(
     parameter logic [31:0]  Identity    = "NONE",
     parameter int unsigned  InBits      = 128,  // bits of an item, at least 1
     parameter int unsigned  OutBits     = 64,   // bits of an answer, at least 1

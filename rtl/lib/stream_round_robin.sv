@@ -3,7 +3,7 @@
 //
 // What is dealt out in turns and takes the same time everywhere comes back in the same turns, in
 // order.
-module stream_turns #(
+module stream_round_robin #(
     parameter int unsigned Takers = 2  // at least 1
 ) (
     input  logic              clk_i,
@@ -11,7 +11,7 @@ module stream_turns #(
     input  logic              transfer_i,
     output logic [Takers-1:0] turn_o       // one bit set
 );
-    if (Takers < 1) $error("stream_turns: Takers must be at least 1");
+    if (Takers < 1) $error("stream_round_robin: Takers must be at least 1");
 
     if (Takers == 1) begin : gen_one
         logic unused;

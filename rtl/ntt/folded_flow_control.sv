@@ -7,7 +7,7 @@
 // where it does). While there is none to begin with, blocks without items go through until those
 // before them are out; one that comes meanwhile begins with the next block. What comes out belongs
 // to a block that is Latency places behind: valid where that has items.
-module folded_pace #(
+module folded_flow_control #(
     parameter int unsigned Log     = 12,   // 2^Log places a block, at least 1
     parameter int unsigned Latency = 8000  // from a place in to the same place out, at least 1
 ) (
@@ -21,7 +21,7 @@ module folded_pace #(
     input  logic           out_ready_i,
     output logic [Log-1:0] out_place_o
 );
-    if (Log < 1 || Latency < 1) $error("folded_pace: Log and Latency must be at least 1");
+    if (Log < 1 || Latency < 1) $error("folded_flow_control: Log and Latency must be at least 1");
 
     // Blocks that have begun since the one that is going out, at its place 0: one more from some
     // place on.

@@ -4,7 +4,7 @@
 // All registers move together, so that one wire is all that arithmetic needs; a gap between items
 // stays, and whoever does not take an item stops all behind it. Latency Stages cycles; an item
 // every cycle.
-module pipe_pace #(
+module pipe_flow_control #(
     parameter int unsigned Stages = 8  // at least 1
 ) (
     input  logic clk_i,
@@ -15,7 +15,7 @@ module pipe_pace #(
     output logic out_valid_o,
     input  logic out_ready_i
 );
-    if (Stages < 1) $error("pipe_pace: Stages must be at least 1");
+    if (Stages < 1) $error("pipe_flow_control: Stages must be at least 1");
 
     logic [Stages-1:0] valid_q;
 

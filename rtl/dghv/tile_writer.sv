@@ -4,7 +4,7 @@
 //
 // Row k of so many goes to the words from base + first + k stride on. Cycles from start_i to
 // done_o, for a memory that takes words at once: two and one an item.
-module tile_storer #(
+module tile_writer #(
     parameter int unsigned Width      = 64,
     parameter int unsigned Columns    = 16,  // a power of two, at least 4
     parameter int unsigned PlaceBits  = 15,
@@ -32,8 +32,8 @@ module tile_storer #(
 );
     localparam int unsigned ColumnBits = $clog2(Columns);
 
-    if (Columns < 4 || (Columns & (Columns - 1)) != 0) $error("tile_storer: Columns is a power of two, at least 4");
-    if (CountWidth < ColumnBits + 1) $error("tile_storer: CountWidth is too small for a row");
+    if (Columns < 4 || (Columns & (Columns - 1)) != 0) $error("tile_writer: Columns is a power of two, at least 4");
+    if (CountWidth < ColumnBits + 1) $error("tile_writer: CountWidth is too small for a row");
 
     // ---- Requests. ----
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cover points of limb_steps: its states, a result that waits for room, and an operand that waits
-// for the last one's result.
-module limb_steps_cover (
+// Cover points of limb_sequencer: its states, a result that waits for room, and an operand that
+// waits for the last one's result.
+module limb_sequencer_cover (
     input logic clk_i,
     input logic rst_ni,
     input logic idle_i,
@@ -24,7 +24,7 @@ module limb_steps_cover (
     cover property (@(posedge clk_i) rst_ni && in_valid_i && !in_ready_i);
 endmodule
 
-bind limb_steps limb_steps_cover u_cover (
+bind limb_sequencer limb_sequencer_cover u_cover (
     .clk_i(clk_i),
     .rst_ni(rst_ni),
     .idle_i(state_q == Idle),

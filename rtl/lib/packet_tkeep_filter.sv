@@ -10,7 +10,7 @@
 // A beat every cycle, latency 0; the extra beat is offered in the cycle after the last one is
 // taken. m_valid_o and m_last_o follow the input port within the cycle, s_ready_o follows
 // m_ready_i.
-module packet_keep #(
+module packet_tkeep_filter #(
     parameter int unsigned StreamBits = 64,  // bits of a beat, a multiple of 32
     parameter int unsigned Beats      = 2    // beats of an item, at least 1
 ) (
@@ -26,8 +26,8 @@ module packet_keep #(
     output logic [StreamBits-1:0]   m_data_o,
     output logic                    m_last_o
 );
-    if (StreamBits < 32 || StreamBits % 32 != 0) $error("packet_keep: StreamBits must be a multiple of 32");
-    if (Beats < 1) $error("packet_keep: Beats must be at least 1");
+    if (StreamBits < 32 || StreamBits % 32 != 0) $error("packet_tkeep_filter: StreamBits must be a multiple of 32");
+    if (Beats < 1) $error("packet_tkeep_filter: Beats must be at least 1");
 
     localparam int unsigned BeatBits = (Beats > 1) ? $clog2(Beats) : 1;
     localparam logic [BeatBits-1:0] Final = BeatBits'(Beats - 1);

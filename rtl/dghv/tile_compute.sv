@@ -13,7 +13,7 @@
 // transform has given, in a memory of a row. Rows: two rounds, of the rows of both and of their
 // products. A round takes a cycle for each item, the transform's latency, root_product's and 4
 // more; start_i to done_o two more. Source: [Bailey90].
-module tile_worker #(
+module tile_compute #(
     parameter int unsigned High      = 6,                       // those of ntt_lengths
     parameter int unsigned Low       = 5,
     // of order 2^(2 High + 2 Low) (root_product)
@@ -272,8 +272,8 @@ module tile_worker #(
     assign write_o       = written && !keep_line;
     assign write_place_o = place_line;
 
-    if (High + Low < 7 || High + Low > 12) $error("tile_worker: High + Low is 7 to 12");
-    if (Columns < 4 || (Columns & (Columns - 1)) != 0 || Columns > 1 << Low + 1) $error("tile_worker: Columns is a power of two, 4 to 2^(Low+1)");
+    if (High + Low < 7 || High + Low > 12) $error("tile_compute: High + Low is 7 to 12");
+    if (Columns < 4 || (Columns & (Columns - 1)) != 0 || Columns > 1 << Low + 1) $error("tile_compute: Columns is a power of two, 4 to 2^(Low+1)");
 
     logic unused;
     assign unused = &{1'b0, unused_error, skip[3]};

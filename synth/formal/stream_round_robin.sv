@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One bit of stream_turns is set, and goes on to the next with every transfer.
+// One bit of stream_round_robin is set, and goes on to the next with every transfer.
 module formal (
     input logic clk_i
 );
@@ -10,7 +10,7 @@ module formal (
 
     assign rst_n = started && !again;
 
-    stream_turns #(
+    stream_round_robin #(
         .Takers(3)
     ) u_block (
         .clk_i,

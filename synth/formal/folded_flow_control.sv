@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// folded_pace: a place comes out as many steps after it went in as it must, valid where its block
-// has items, and is given once; items are taken when they go in; whatever valid and ready do.
+// folded_flow_control: a place comes out as many steps after it went in as it must, valid where its
+// block has items, and is given once; items are taken when they go in; whatever valid and ready do.
 module formal (
     input logic clk_i
 );
@@ -11,7 +11,7 @@ module formal (
     initial started = 1'b0;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    folded_pace #(
+    folded_flow_control #(
         .Log    (2),
         .Latency(6)
     ) u_block (

@@ -7,7 +7,7 @@
 // nothing is taken from the inside; idle_o is high when nothing is under way. Seeds are rows of
 // Lanes words, read in the same manner. With dead_i nothing is under way any more, since nothing
 // more will come; what is on offer then stays so until reset.
-module memory_gate #(
+module memory_isolate #(
     parameter int unsigned Width       = 64,
     parameter int unsigned AddrWidth   = 32,
     parameter int unsigned CountWidth  = 11,
@@ -169,5 +169,5 @@ module memory_gate #(
     );
     assign wr_valid_o = word_valid && allowed_q != '0;
 
-    if (AddrWidth < 1 || CountWidth < 2) $error("memory_gate: AddrWidth must be at least 1, CountWidth at least 2");
+    if (AddrWidth < 1 || CountWidth < 2) $error("memory_isolate: AddrWidth must be at least 1, CountWidth at least 2");
 endmodule

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whatever is asked of a memory_gate, and whenever it is drained: requests go out in order, as they
-// came, and stay until they are taken; words go out behind their requests, as many as these said,
-// those of the inside in order, and zeros for what is owed when it is drained, in which nothing is
-// taken from the inside and nothing gets in. It is idle when all that was asked for has come and
-// all that was promised is in memory, not before and not after; or when it is told that the memory
-// is dead. For every memory that keeps to what it was asked.
+// Whatever is asked of a memory_isolate, and whenever it is drained: requests go out in order, as
+// they came, and stay until they are taken; words go out behind their requests, as many as these
+// said, those of the inside in order, and zeros for what is owed when it is drained, in which
+// nothing is taken from the inside and nothing gets in. It is idle when all that was asked for has
+// come and all that was promised is in memory, not before and not after; or when it is told that
+// the memory is dead. For every memory that keeps to what it was asked.
 module formal (
     input logic clk_i
 );
@@ -25,7 +25,7 @@ module formal (
     logic started = 1'b0;
     always_ff @(posedge clk_i) started <= 1'b1;
 
-    memory_gate #(
+    memory_isolate #(
         .Width(2),
         .AddrWidth(2),
         .CountWidth(2)

@@ -3,7 +3,7 @@
 // and after the last taker's none is taken until a reset.
 //
 // Latency 0. Data and last are the source's: whoever takes reads them there.
-module block_deal #(
+module block_distribute #(
     parameter int unsigned Takers = 2  // at least 2
 ) (
     input  logic              clk_i,
@@ -14,7 +14,7 @@ module block_deal #(
     output logic [Takers-1:0] out_valid_o,
     input  logic [Takers-1:0] out_ready_i
 );
-    if (Takers < 2) $error("block_deal: Takers must be at least 2");
+    if (Takers < 2) $error("block_distribute: Takers must be at least 2");
 
     // Whose turn it is; nobody's when all are dealt.
     logic [Takers-1:0] turn_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A packet_keep passes packets on as they are; one with a beat of which bytes are missing leaves
-// with another length than its header says.
+// A packet_tkeep_filter passes packets on as they are; one with a beat of which bytes are missing
+// leaves with another length than its header says.
 module formal (
     input logic clk_i
 );
@@ -14,7 +14,7 @@ module formal (
 
     assign rst_n = started && !again;
 
-    packet_keep #(
+    packet_tkeep_filter #(
         .StreamBits(32),
         .Beats(Beats)
     ) u_block (

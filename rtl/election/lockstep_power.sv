@@ -4,7 +4,7 @@
 //
 // The result is given with equal_o; where they differ, none is: r_o is 0. A fault in one unit, or
 // in what it keeps, never leaves as a number.
-module twin_power #(
+module lockstep_power #(
     parameter int unsigned N     = 512,  // as in secret_power
     parameter int unsigned EBits = 544,
     parameter int unsigned Digit = 32,
