@@ -8,8 +8,9 @@ Usage: build_times.py measure [--revision REV] [--caches FOLDER] STEP=COMMAND...
 `measure` clones REV (HEAD) into a scratch folder and runs the commands one after another in it,
 with cargo's home, the cache of hardware models and pip's and npm's caches empty (--caches keeps
 them in FOLDER, for a warm run). It writes wall, user and system seconds of each step, the parts
-that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that the operating
-system lacks are installed by the first step that needs them. Leave the machine alone meanwhile.
+that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that
+the operating system lacks are installed by the first step that needs them. Leave the machine alone
+meanwhile. `table` joins files of the same label into one column.
 """
 
 import argparse
@@ -28,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench/python"))
 from machine import processor, vectors
 
-PART = re.compile(r"test: (\S+) +(\d+) min (\d\d) s$")
+PART = re.compile(r"(?:test|ci): (\S+) +(\d+) min (\d\d) s$")
 
 
 def machine():
@@ -197,10 +198,11 @@ def main():
     if options.command == "measure":
         sys.exit(measure(options))
     runs = [run.split("=", 1) for run in options.runs]
-    print(
-        table([(label, json.loads(Path(file).read_text())) for label, file in runs]),
-        end="",
-    )
+    columns = {}
+    for label, file in runs:
+        run = json.loads(Path(file).read_text())
+        columns.setdefault(label, run)["steps"] |= run["steps"]
+    print(table([*columns.items()]), end="")
 
 
 if __name__ == "__main__":
