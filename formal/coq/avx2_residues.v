@@ -390,9 +390,6 @@ Proof.
     split; [lia|]. split; [exact I2|]. rewrite I3, R3. ring.
 Qed.
 
-Lemma land_limb x : Z.land x 268435455 = x mod E.
-Proof. change 268435455 with (Z.ones 28). rewrite Z.land_ones by lia. reflexivity. Qed.
-
 (* What a piece adds to a column at most. *)
 Notation HALVES := 68987912192.
 Lemma carry_columns_correct most : 0 <= most -> most + HALVES < B -> forall sums x xs, Forall (fun s => 0 <= s < B) sums ->
@@ -481,22 +478,6 @@ Fixpoint subtract_loop (fits : Z) (l product : list Z) (borrow : Z) : list Z :=
   end.
 Definition settle (l product : list Z) : list Z :=
   let '(l, borrow) := settle_loop l product 0 0 in subtract_loop (fits borrow) l product 0.
-
-(* A difference of limbs, and what is borrowed. *)
-Lemma difference_correct limb x borrow : 0 <= limb < E -> 0 <= x < E -> 0 <= borrow <= 1 ->
-  let d := sub64 (sub64 limb x) borrow in let next := shr d 63 in
-  0 <= next <= 1 /\ 0 <= Z.land d 268435455 < E /\ limb - x - borrow = Z.land d 268435455 - E * next.
-Proof.
-  intros Hl Hx Hb. cbv zeta. rewrite land_limb. unfold sub64, shr. rewrite Zminus_mod_idemp_l. change (2 ^ 63) with 9223372036854775808.
-  pose proof (Z.mod_pos_bound ((limb - x - borrow) mod B) E ltac:(lia)). split; [|split; [lia|]].
-  - pose proof (Z.mod_pos_bound (limb - x - borrow) B ltac:(lia)). split; [apply Z.div_pos; lia|].
-    enough ((limb - x - borrow) mod B / 9223372036854775808 < 2) by lia. apply Z.div_lt_upper_bound; lia.
-  - destruct (Z_lt_le_dec (limb - x - borrow) 0) as [N|N].
-    + assert (M : (limb - x - borrow) mod B = limb - x - borrow + B) by (symmetry; apply Z.mod_unique with (-1); lia).
-      rewrite M. replace ((limb - x - borrow + B) / 9223372036854775808) with 1 by (apply Z.div_unique with (limb - x - borrow + 9223372036854775808); lia).
-      replace ((limb - x - borrow + B) mod E) with (limb - x - borrow + E); [lia|]. apply Z.mod_unique with (B / E - 1); [lia|]. change (B / E) with 68719476736. lia.
-    + rewrite (Z.mod_small _ B) by lia. rewrite (Z.div_small _ 9223372036854775808), (Z.mod_small _ E) by lia. lia.
-Qed.
 
 Lemma settle_loop_correct l : forall product carry borrow, all_below (2 ^ 46) l -> all_below E product -> length product = length l ->
   0 <= carry < 2 ^ 36 -> 0 <= borrow <= 1 -> let '(s, borrow') := settle_loop l product carry borrow in

@@ -78,6 +78,36 @@ EXPRESSIONS = {
         (BLOCKS, "room_reduce (SIZE : Z)", r"[tu]\.make_room\(at, (.*?)\);", 3),
         (BLOCKS, "room_parts (SIZE : Z)", r"fn multiply_(?:from|below)\(.*?self\.make_room\(0, (.*?)\);", 2),
     ],
+    "avx2_shapes": [
+        (BLOCKS, "MIDDLE", r"\$k - \$at \{\s*BLOCK\.\. .*? (\d)\.\. => \{\s*const \$size: usize = \1;", 1),
+        (BLOCKS, "LAST", r"_ => \{\s*const \$size: usize = (\d);", 1),
+        (BLOCKS, "HELD", r"if self\.held \+ more > ROOM \{[^}]*self\.held = (\d);\s*\}\s*self\.held \+= more;", 1),
+        (BLOCKS, "SQUARE", r"let columns = &mut self\.columns\[(\d) \* at\.\.\];", 1),
+        (BLOCKS, "rest_square (SIZE : Z)", r"columns\[SIZE\.\.\], block\(a, at\), &twice\[at \+ (.*?)\.\.\]\);", 1),
+        (BLOCKS, "rest_reduce (SIZE : Z)", r"\w+\[SIZE\.\.\], &\w+, &m\[(.*?)\.\.\]\);", 3),
+        (BLOCKS, "same (I : Z)", r"if I < SIZE && (.*?) == COLUMN \{", 1),
+        (BLOCKS, "lower (I : Z)", r"\} else if (.*?) < COLUMN && COLUMN - I < SIZE \{", 1),
+        (BLOCKS, "other (COLUMN I : Z)", r"(?:2 \* I < COLUMN && |&twice\[)(COLUMN - I|COLUMN)(?: < SIZE|\])", 2),
+        (BLOCKS, "FIRST", r"fn start_high\(.*?start\[0\] = Quad\(\[(\d); 4\]\);", 1),
+        (BLOCKS, "LESS", r"fn start_high\(.*?for_each\(\|limb\| \*limb -= (\d)\);", 1),
+        (
+            "arith/src/backend/avx2.rs",
+            "upper_one (k : Z)",
+            r"t\.(?:multiply\(a, b\)|square\(a, &mut twice\[\.\.m\.k\]\));\s*"
+            r"reduce\(&mut t, &m\.m, m\.neg_inverse\);\s*normalise\(out, &\w+\[m\.(k)\.\.",
+            2,
+        ),
+        (
+            "arith/src/backend/avx2.rs",
+            "upper_pair (k : Z)",
+            r"(?:t\.multiply\(a_low, b_low\);\s*u\.multiply\(a_low, b_high\);\s*u\.multiply\(a_high, b_low\)|"
+            r"t\.square\(a_low, twice\);\s*u\.multiply_twice\(a_high, twice\));\s*"
+            r"reduce_pair\(&mut t, &mut u, &m\.m, m\.neg_inverse\);\s*"
+            r"normalise\(out_low, &low\[m\.k\.\.\]\);\s*normalise\(out_high, &high\[m\.(k)\.\.\]\);",
+            2,
+        ),
+        ("arith/src/backend/avx2.rs", "TIMES", r"\(0\.\.(\d)\)\.for_each\(\|_\| _ = blocks::reduce_once\(high", 1),
+    ],
     "encodings": [
         (
             "paillier/src/encoding/slots.rs",

@@ -22,6 +22,11 @@ NO_HALVES = (r"\[half\]", "")
 # A register of a number whose limbs are in all lanes, and the first loop over registers.
 REGISTER = [(r"\[v\]", "")]
 FIRST = (r"\A.*?(for v in 0\.\.V \{.*?\n    \}).*\Z", r"\1")
+# A stored vector, and what a digit's products with a block make of the columns.
+SET = (r"set\((?:&mut )?(\w+), ([^\n]*)\);", r"\1 = \2;")
+SLIDE = r"\A.*seq!\(I in 0\.\.6 \{\s*if I < \$size \{(.*?)\}\s*\}\);.*\Z"
+ABSORB = r"\A.*seq!\(I in 1\.\.6 \{\s*if I < SIZE \{(.*?)\}\s*\}\);\s*\Z"
+TRIANGLE = r"\A.*if I < SIZE &&[^{]*\{(.*?)\} else if [^{]*\{(.*?)\}\s*\}\);.*\Z"
 # Files of the proofs that say what a structure of Rust is.
 RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
 # Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
@@ -64,6 +69,93 @@ FUNCTIONS = {
                             r"_mm512_add_epi64(columns, \1 * carried)",
                         ),
                     ],
+                ),
+            ],
+        ),
+    ],
+    "avx2_lanes": [
+        (
+            "arith/src/backend/avx2/blocks.rs",
+            [
+                ("ones", "ones", "", [(r" as i64", "")]),
+                ("add_product", "add_product", "(sum x y : Z)", []),
+                (
+                    "slide_lane",
+                    "slide!",
+                    "(sum limb digit : Z)",
+                    [(SLIDE, r"\1"), (r"\$sums\[\$j \+ I\]", "sum"), (r"\$limbs\[I\]", "limb")],
+                ),
+                ("carry_once_lane", "carry_once", "(column carry : Z)", [SET]),
+                (
+                    "same_lane",
+                    "triangle",
+                    "(sum x : Z)",
+                    [(TRIANGLE, r"\1"), (r"&x\[I\]", "x")],
+                ),
+                (
+                    "other_lane",
+                    "triangle",
+                    "(sum x twice : Z)",
+                    [(TRIANGLE, r"\2"), (r"&x\[I\]", "x"), (r"&twice\[COLUMN - I\]", "twice")],
+                ),
+                ("twice_lane", "square", "(limb : Z)", [(r"\A.*(set\(twice, [^\n]*)\n.*\Z", r"\1"), SET]),
+                ("digit_lane", "digit_of", "(column neg_inverse : Z)", []),
+                (
+                    "absorb_carry",
+                    "absorb",
+                    "(sum next digit limb : Z)",
+                    [
+                        (r"seq!.*\Z", ""),
+                        (r"sums\[j \+ 1\]", "next"),
+                        (r"sums\[j\]", "sum"),
+                        (r"&m\[0\]", "limb"),
+                    ],
+                ),
+                (
+                    "absorb_lane",
+                    "absorb",
+                    "(sum digit limb : Z)",
+                    [(ABSORB, r"\1"), (r"sums\[j \+ I\]", "sum"), (r"&m\[I\]", "limb")],
+                ),
+                (
+                    "complement_lane",
+                    "reduce_block_pair",
+                    "(column digit : Z)",
+                    [(r"\A.*\n *u_sums\[J\] = (.*?);\n.*\Z", r"\1"), (r"u_sums\[J\]", "column")],
+                ),
+                ("normalise_lane", "normalise", "(column carry : Z)", [SET]),
+                ("carry_lane", "carry", "(column carry : Z)", [SET]),
+                ("subtract_lane", "subtract", "(limb b borrow : Z)", [SET]),
+                (
+                    "add_lane",
+                    "add",
+                    "(limb more carry : Z)",
+                    [
+                        SET,
+                        (
+                            r"let more = if i < b\.len\(\) \{ get\(&b\[i\]\) \} else \{ _mm256_setzero_si256\(\) \};",
+                            "",
+                        ),
+                    ],
+                ),
+                (
+                    "compare_lane",
+                    "reduce_once",
+                    "(limb m borrow : Z)",
+                    [(r"\A.*?for \(limb, m\) in [^{]*\{(.*?)\n    \}\n.*\Z", r"\1")],
+                ),
+                (
+                    "fits_lane",
+                    "reduce_once",
+                    "(borrow : Z)",
+                    [(r"\A\s*(let one = .*?;).*?(let fits = .*?;)\s.*\Z", r"\1 \2 fits")],
+                ),
+                ("reduce_lane", "reduce_once", "(fits limb m borrow : Z)", [SET]),
+                (
+                    "subtracted_lane",
+                    "reduce_once",
+                    "(fits : Z)",
+                    [(r"\A\s*(let one = .*?;).*set\(&mut subtracted, ([^\n]*)\);.*\Z", r"\1 \2")],
                 ),
             ],
         ),
@@ -307,8 +399,9 @@ FUNCTIONS = {
         ),
     ],
 }
-# Where the crates have their constants from.
+# Where the crates, and single files, have their constants from.
 CONSTANTS = {
+    "arith/src/backend/avx2/blocks.rs": "arith/src/backend/avx2.rs",
     "arith": "arith/src/backend/ifma.rs",
     "rns": "arith/src/backend/ifma.rs",
     "ntt": "ntt/src/primes.rs",
@@ -341,12 +434,14 @@ OPERATIONS = {
     "_mm256_min_epu32": "min32s",
     "_mm256_mul_epu32": "mul32",
     "_mm256_and_si256": "Z.land",
+    "_mm256_andnot_si256": "andnot",
     "_mm256_srli_epi64": "shr",
     "_mm256_srl_epi64": "shr",
     "_mm256_blendv_epi8": "blend",
 }
 # What is the identity in a lane.
-SAME = {"load", "broadcast", "splat", "W::load", "W::splat", "_mm_cvtsi64_si128", "_mm256_set1_epi32"}
+SAME = {"get", "load", "broadcast", "splat", "W::load", "W::splat", "_mm_cvtsi64_si128", "_mm256_set1_epi32"}
+SAME.add("_mm256_set1_epi64x")
 
 
 class Lane:
@@ -422,6 +517,11 @@ class Lane:
         return f"({' '.join([found, *coq])})" if coq else found
 
 
+def macro_text(source, name):
+    """What a macro with one rule, given with its exclamation mark, becomes."""
+    return re.search(rf"macro_rules! {name[:-1]} \{{\n.*? => \{{\n(.*?)\n    \}};\n\}}", source, re.DOTALL)[1]
+
+
 def innermost(body):
     """The body of the innermost loop, or the whole body if there is none."""
     at = body.rfind("for ")
@@ -457,12 +557,13 @@ def translated(sources, translate):
             source, own = (sources / rust).read_text(), {name for name, *_ in functions}
             lines.append(f"(* Translated from {rust}: see translate_lanes.py. *)")
             for name, function, parameters, replaced in functions:
-                body = translate.function_text(source, function)[2]
+                is_macro = function.endswith("!")
+                body = macro_text(source, function) if is_macro else translate.function_text(source, function)[2]
                 for pattern, new in replaced:
                     body = re.sub(pattern, new, body, flags=re.DOTALL)
                 body = shifted(body)
                 try:
-                    constants = source + (sources / CONSTANTS[rust.split("/")[0]]).read_text()
+                    constants = source + (sources / (CONSTANTS.get(rust) or CONSTANTS[rust.split("/")[0]])).read_text()
                     lines.append(Lane(constants, innermost(body), own, translate).text(name, parameters))
                 except translate.Unknown as error:
                     raise translate.Unknown(f"{rust}: {function}: {error}") from None

@@ -86,6 +86,8 @@ impl Kernel for Avx2 {
 
     /// The low part is below `2 m`; the `m` that it may hold too much is one more in the high part,
     /// which is below `3 m` and so at most `3 m` then.
+    ///
+    /// Proved: `canonical_correct` in formal/coq/avx2_limbs.v.
     fn canonical(m: &Lanes<Self>, residue: &mut [Quad]) {
         let (low, high) = residue.split_at_mut(m.k);
         // SAFETY: the instructions are there.
@@ -102,6 +104,7 @@ impl Kernel for Avx2 {
         [vec![Quad::default(); 2 * m.len()], blocks::start_high(m)]
     }
 
+    /// Proved: `mul_correct` in formal/coq/avx2_products.v.
     fn mul(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], b: &[Quad], scratch: &mut [Quad]) {
         // SAFETY: the instructions are there; lengths are checked by the callees.
         unsafe {
@@ -112,6 +115,7 @@ impl Kernel for Avx2 {
         }
     }
 
+    /// Proved: `sqr_correct` in formal/coq/avx2_products.v.
     fn sqr(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], scratch: &mut [Quad]) {
         let (columns, twice) = scratch.split_at_mut(2 * m.k);
         // SAFETY: as in `mul`.
@@ -123,6 +127,7 @@ impl Kernel for Avx2 {
         }
     }
 
+    /// Proved: `dual_mul_correct` in formal/coq/avx2_products.v.
     fn dual_mul(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], b: &[Quad], scratch: &mut [Quad]) {
         let (low, high) = scratch[..4 * m.k].split_at_mut(2 * m.k);
         let ((a_low, a_high), (b_low, b_high)) = (a.split_at(m.k), b.split_at(m.k));
@@ -139,6 +144,7 @@ impl Kernel for Avx2 {
         }
     }
 
+    /// Proved: `dual_sqr_correct` in formal/coq/avx2_products.v.
     fn dual_sqr(m: &Lanes<Self>, out: &mut [Quad], a: &[Quad], scratch: &mut [Quad]) {
         let (low, rest) = scratch.split_at_mut(2 * m.k);
         let (high, twice) = rest.split_at_mut(2 * m.k);
@@ -156,6 +162,8 @@ impl Kernel for Avx2 {
     }
 
     /// `2 m + 2^(28 (k-1)) < R / 2`: no carry leaves the low part.
+    ///
+    /// Proved: `add_chunk_correct` in formal/coq/avx2_limbs.v.
     fn add_chunk(m: &Lanes<Self>, a: &mut [Quad], chunk: &[Quad]) {
         // SAFETY: as in `mul`.
         unsafe { blocks::add(&mut a[..m.k], chunk) }
@@ -180,6 +188,7 @@ impl Kernel for Avx2 {
         unsafe { blocks::carry(columns) }
     }
 
+    /// Proved: `remainder_correct` in formal/coq/avx2_limbs.v.
     fn remainder(m: &Lanes<Self>, a: &mut [Quad], b: &[Quad]) {
         // SAFETY: as in `mul`.
         unsafe {

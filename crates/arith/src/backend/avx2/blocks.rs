@@ -124,12 +124,16 @@ impl<'a> Columns<'a> {
     }
 
     /// Adds `a b`.
+    ///
+    /// Proved: `multiply_correct` in formal/coq/avx2_products.v.
     #[target_feature(enable = "avx2")]
     pub(super) fn multiply(&mut self, a: &[Quad], b: &[Quad]) {
         self.add_blocks(a, b, 1);
     }
 
     /// Adds `a b`, the limbs of `b` being twice those of a number.
+    ///
+    /// Proved: `multiply_twice_correct` in formal/coq/avx2_products.v.
     #[target_feature(enable = "avx2")]
     pub(super) fn multiply_twice(&mut self, a: &[Quad], b: &[Quad]) {
         self.add_blocks(a, b, 2);
@@ -138,6 +142,7 @@ impl<'a> Columns<'a> {
     /// Adds `a b`, where a product of their limbs weighs as much as `weight` products of limbs.
     ///
     /// Proved: `product_block_fits` in formal/coq/columns.v.
+    /// Proved: `multiply_correct` in formal/coq/avx2_products.v.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn add_blocks(&mut self, a: &[Quad], b: &[Quad], weight: usize) {
@@ -174,6 +179,7 @@ impl<'a> Columns<'a> {
     ///
     /// Proved: `factors_fit` in formal/coq/avx2.v.
     /// Proved: `square_block_fits` in formal/coq/columns.v.
+    /// Proved: `square_correct` in formal/coq/avx2_products.v.
     #[target_feature(enable = "avx2")]
     pub(super) fn square(&mut self, a: &[Quad], twice: &mut [Quad]) {
         for (twice, limb) in twice.iter_mut().zip(a) {
@@ -249,6 +255,8 @@ fn multiply_block<const SIZE: usize>(t: &mut [Quad], x: &[Quad; SIZE], y: &[Quad
 }
 
 /// `t = t + x^2` for one block.
+///
+/// Proved: `square_correct` in formal/coq/avx2_products.v.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn triangle<const SIZE: usize>(t: &mut [Quad], x: &[Quad; SIZE], twice: &[Quad; SIZE]) {
@@ -359,6 +367,7 @@ fn reduce_block_pair<const SIZE: usize>(
 /// half.
 ///
 /// Proved: `reduction_block_fits` in formal/coq/columns.v.
+/// Proved: `reduction_correct` in formal/coq/avx2_products.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn reduce(t: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     let inverse = get(&neg_inverse);
@@ -374,6 +383,7 @@ pub(super) fn reduce(t: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
 /// side: leaves the reduced numbers' columns, not yet normalised, in the upper halves.
 ///
 /// Proved: `reduction_block_fits` in formal/coq/columns.v.
+/// Proved: `reduction_pair_correct` in formal/coq/avx2_products.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn reduce_pair(t: &mut Columns<'_>, u: &mut Columns<'_>, m: &[Quad], neg_inverse: Quad) {
     let inverse = get(&neg_inverse);
@@ -388,6 +398,8 @@ pub(super) fn reduce_pair(t: &mut Columns<'_>, u: &mut Columns<'_>, m: &[Quad], 
 }
 
 /// Carries columns up into limbs. What leaves the last limb is dropped: by the bounds, nothing.
+///
+/// Proved: `normalise_correct` in formal/coq/avx2_products.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn normalise(out: &mut [Quad], columns: &[Quad]) {
     let mut carry = _mm256_setzero_si256();
@@ -399,6 +411,8 @@ pub(super) fn normalise(out: &mut [Quad], columns: &[Quad]) {
 }
 
 /// Carries columns up where they stand into limbs. What leaves the last limb is dropped.
+///
+/// Proved: `carry_correct` in formal/coq/avx2_products.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn carry(columns: &mut [Quad]) {
     let mut carry = _mm256_setzero_si256();
@@ -410,6 +424,8 @@ pub(super) fn carry(columns: &mut [Quad]) {
 }
 
 /// `a = a - b` in limbs; what is borrowed at the end is forgotten.
+///
+/// Proved: `subtract_correct` in formal/coq/avx2_limbs.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn subtract(a: &mut [Quad], b: &[Quad]) {
     let mut borrow = _mm256_setzero_si256();
@@ -421,6 +437,8 @@ pub(super) fn subtract(a: &mut [Quad], b: &[Quad]) {
 }
 
 /// `a = a + b` in limbs; `b` may be the shorter.
+///
+/// Proved: `add_correct` in formal/coq/avx2_limbs.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn add(a: &mut [Quad], b: &[Quad]) {
     let mut carry = _mm256_setzero_si256();
@@ -433,6 +451,8 @@ pub(super) fn add(a: &mut [Quad], b: &[Quad]) {
 }
 
 /// `a = a - m` in the lanes where that is not negative; gives 1 for these lanes, 0 for the others.
+///
+/// Proved: `reduce_once_correct` in formal/coq/avx2_limbs.v.
 #[target_feature(enable = "avx2")]
 pub(super) fn reduce_once(a: &mut [Quad], m: &[Quad]) -> Quad {
     let one = _mm256_set1_epi64x(1);
@@ -456,6 +476,8 @@ pub(super) fn reduce_once(a: &mut [Quad], m: &[Quad]) -> Quad {
 
 /// What the `2 k` columns of the high part of a dual product start from: `R (m - 1) + 1`, which
 /// with `R - 1 - Q` makes `R m - Q`. `m` is odd.
+///
+/// Proved: `start_high_correct` in formal/coq/avx2_products.v.
 pub(super) fn start_high(m: &[Quad]) -> Vec<Quad> {
     let mut start = vec![Quad::default(); m.len()];
     start[0] = Quad([1; 4]);
