@@ -68,7 +68,8 @@ Definition tracks (from : nat) (s t : columns) := forall j, (from <= j)%nat -> s
 Definition put (t : columns) (c : nat) (v : Z) : columns := fun j => if Nat.eqb j c then v else t j.
 Fixpoint row (f : Z -> Z -> Z -> Z) (x : list Z) (y : Z) (c : nat) (t : columns) : columns :=
   match x with [] => t | a :: x => row f x y (S c) (put t c (f (t c) a y)) end.
-(* slide!, for one block and all limbs of the multiplier. *)
+(* slide!, for one block and all limbs of the multiplier. In Rust, columns slide through registers while limbs are added to them;
+   here they stay where they stand. *)
 Fixpoint multiply (x ys : list Z) (c : nat) (t : columns) : columns :=
   match ys with [] => t | y :: ys => multiply x ys (S c) (row slide_lane x y c t) end.
 Definition adds (f : Z -> Z -> Z -> Z) := forall s a b, 0 <= a < W -> 0 <= b < W -> f s a b = (s + a * b) mod B.
