@@ -306,6 +306,9 @@ Proof. apply (scale_correct 17 prime_17); [apply constant_stands|]; lia. Qed.
 Example add_example : add_residues 17 16 16 = (16 + 16) mod 17. Proof. apply (add_correct 17 prime_17); lia. Qed.
 Example subtract_example : subtract_residues 17 0 16 = (0 - 16) mod 17. Proof. apply (subtract_correct 17 prime_17); lia. Qed.
 Example add_small_example : add_small 17 0 (-16 mod B) = (0 + -16) mod 17. Proof. apply (add_small_correct 17 prime_17); lia. Qed.
+Example add_limbs_example : add_limbs (of_prime 17) 16 16 (constant 17 13) (constant 17 16) (constant 17 1) (D - 1) 5 (D - 1) =
+  (16 + 16 + 13 * (D - 1) + 16 * 5 + 1 * (D - 1)) mod 17.
+Proof. apply (add_limbs_correct 17 prime_17); try apply constant_stands; lia. Qed.
 Example roots_example : cong 17 (power_of 17 2 2 1 * power_of 17 2 2 1) (-1).
 Proof.
   apply (roots_correct 17 prime_17 2 9 2); [lia|..]; (apply cong_by_mod; [discriminate|vm_compute; reflexivity]).

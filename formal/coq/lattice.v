@@ -120,4 +120,19 @@ Proof.
   rewrite cong_mod by lia. pose proof (halves (a * b)) as H1. pose proof (halves (m * Q)) as H2.
   exists (D - m). lia.
 Qed.
+
+(* bfv/kernel/loops.rs: add_limbs. Limbs are any numbers of 52 bits; the sum is below 8 q before it is reduced. *)
+Theorem add_limbs_correct start a c0 c1 c2 w0 w1 w2 l0 l1 l2 : 0 <= start < Q -> 0 <= a < Q ->
+  stands_for c0 w0 -> stands_for c1 w1 -> stands_for c2 w2 -> 0 <= l0 < D -> 0 <= l1 < D -> 0 <= l2 < D ->
+  add_limbs of_prime start a w0 w1 w2 l0 l1 l2 = (a + start + c0 * l0 + c1 * l1 + c2 * l2) mod Q.
+Proof.
+  intros Hs Ha W0 W1 W2 L0 L1 L2. pose proof bits. unfold add_limbs. cbv zeta. change (q of_prime) with Q.
+  destruct (times_correct c0 w0 l0 W0 L0) as [R0 C0]. destruct (times_correct c1 w1 l1 W1 L1) as [R1 C1].
+  destruct (times_correct c2 w2 l2 W2 L2) as [R2 C2]. unfold add64.
+  set (t0 := times of_prime l0 w0) in *. set (t1 := times of_prime l1 w1) in *. set (t2 := times of_prime l2 w2) in *.
+  rewrite (Z.mod_small (t0 + t1)), (Z.mod_small (a + start)), (Z.mod_small (a + start + (t0 + t1))), Z.mod_small by lia.
+  destruct (once_correct (a + start + (t0 + t1) + t2) (4 * Q) ltac:(lia) ltac:(lia)) as [R E].
+  rewrite reduced_correct by lia. apply cong_mod_eq; [lia|]. rewrite <- C0, <- C1, <- C2.
+  destruct E as [-> | ->]; [exists 0|exists (-4)]; ring.
+Qed.
 End Prime.

@@ -32,7 +32,19 @@ FILES = {
     "doubling": ("arith/src/doubling.rs", "reciprocal new double", "natural bits"),
     "squares": ("arith/src/backend/serial.rs", "square sqr_body dual_sqr_body", "natural serial"),
     "residues": ("rns/src/convert/serial.rs", "part_of reduce", ""),
+    "across_limbs": ("arith/src/backend/ifma/across.rs", "add reduce_once canonical add_chunk", "natural"),
 }
+# What is written in another way before it is translated, and where else its constants are.
+ITERATORS = {
+    "across_limbs": [
+        (r"impl Iterator<Item = u64>", "&[u64]"),
+        (r"let (\w+) = \|(\w+): u64, (\([^()]*\)): \(&u64, &u64\)\| ([^;]*);(.*?)\b\1\)", r"\5|\2, \3| \4)"),
+        (r"std::iter::once\((\w+)\)", r"[\1]"),
+        (r"\((0\.\.\d+)\)\.for_each\(\|_\| _ = (.*?\))\);", r"for _ in \1 { \2; }"),
+        (r"chunk\.iter\(\)\.copied\(\)", "chunk"),
+    ],
+}
+OTHERS = {"across_limbs": "arith/src/backend/ifma.rs"}
 CONSTANTS = {
     "rns_constants": [
         ("rns/src/convert/serial.rs", "LIMBS"),
@@ -214,6 +226,7 @@ EXPRESSIONS = {
         (ACROSS, "HIGHER", r"self\.0\.overflowing_add\(over\.0 << (\d)\);", 1),
         (ACROSS, "MOST_REGISTERS", r"=> \$call, (?:\d+ )+(\d+)\)", 1),
         ("arith/src/backend/ifma.rs", "LESS", r"pub const MASK: u64 = \(1 << RADIX\) - (\d);", 1),
+        ("arith/src/backend/ifma.rs", "CHUNK", r"fn chunk_bits\(.*?RADIX \* k as u32 - (\d)\n", 1),
     ],
     "sums_bounds": [
         (
@@ -813,6 +826,9 @@ class Translator:
                 calls(statement[1])
                 if statement[1][0] == "method":
                     note(statement[1][1])
+            elif statement[0] == "for":
+                for name in self.assigned(statement[3]):
+                    note(("name", name))
             else:
                 raise Unknown(f"{statement[0]} within a loop")
         return found
@@ -946,6 +962,11 @@ class Translator:
         if value[0] == "method" and value[2] == "zip":
             if pattern[0] != "tuple":
                 raise Unknown("a name for limbs side by side")
+            other = value[3][0]
+            if other[0] == "method" and other[2] == "chain" and other[3][0][:2] == ("path", "std::iter::repeat"):
+                # As many of these limbs as the first slice may need.
+                first = self.sources(pattern[1][0], value[1])
+                return [*first[0], ("padded", other[1], other[3][0][2][0], first[0][0])], [*first[1], pattern[1][1][1]]
             first, second = self.sources(pattern[1][0], value[1]), self.sources(pattern[1][1], value[3][0])
             return first[0] + second[0], first[1] + second[1]
         if value[0] == "method" and value[2] in ("iter", "iter_mut") and not value[3]:
@@ -975,6 +996,11 @@ class Translator:
             return str(constant(self.source, name)), "literal"
         coq = self.variable(name)
         return coq, self.kinds[coq]
+
+    def value_padded(self, of, fill, like):
+        """Limbs, and others behind them."""
+        coq, more, first = (self.value(part)[0] for part in (of, fill, like))
+        return f"({wrap(coq)} ++ repeat {more} (length {wrap(first)}))", "list"
 
     def value_array(self, parts):
         """Limbs."""
@@ -1167,6 +1193,11 @@ def main(sources, output):
     known = {}
     for coq, (rust, names, needs) in FILES.items():
         source = (sources / rust).read_text()
+        for pattern, new in ITERATORS.get(coq, []):
+            if not re.search(pattern, source, re.DOTALL):
+                sys.exit(f"translate: {rust}: {pattern!r} is not there")
+            source = re.sub(pattern, new, source, flags=re.DOTALL)
+        source += (sources / OTHERS[coq]).read_text() if coq in OTHERS else ""
         needed = "words signed" if coq in ("bits", "doubling") else "words"
         lines = [f"(* Translated from {rust}: see translate.py. *)", f"From Arith Require Import {needed}."]
         lines += [f"From Generated Require Import {need}." for need in needs.split()]
@@ -1177,7 +1208,7 @@ def main(sources, output):
                 lines.append(translator.text())
             except Unknown as error:
                 sys.exit(f"translate: {rust}: {name}: {error}")
-            if name not in ("add_chunk", "add", "new") and coq != "residues":
+            if coq == "across_limbs" or (name not in ("add_chunk", "add", "new") and coq != "residues"):
                 known[name] = (translator.parameters, translator.result)
         (output / f"{coq}.v").write_text("\n".join(lines))
     try:

@@ -395,6 +395,17 @@ FUNCTIONS = {
                 ("add_small", "add_small", "(q a small : Z)", []),
                 ("subtract_residues", "subtract", "(q a b : Z)", []),
                 ("add_residues", "add", "(q a b : Z)", []),
+                (
+                    "add_limbs",
+                    "add_limbs",
+                    "(modulus : modulus) (start a : Z) (c0 c1 c2 : Z * Z) (l0 l1 l2 : Z)",
+                    [
+                        (
+                            r"\A.*W::splat\((\d \* )prime\.q\)\);.*?(for [^\n]*\n)",
+                            r"\2let four_q = \1(modulus.q);\n",
+                        ),
+                    ],
+                ),
             ],
         ),
     ],

@@ -237,6 +237,8 @@ pub(super) fn add_small<W: Word>(a: &mut [Lanes], small: &[Lanes], prime: &Prime
 }
 
 /// The sum is below `8 q`.
+///
+/// Proved: `add_limbs_correct` in formal/coq/lattice.v.
 #[inline(always)]
 pub(super) fn add_limbs<W: Word>(
     a: &mut [Lanes],

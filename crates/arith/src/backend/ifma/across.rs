@@ -108,6 +108,8 @@ impl Kernel for Across {
         }
     }
 
+    /// Proved: `canonical_residue` in formal/coq/canonical.v.
+    /// Proved: `canonical_dual` in formal/coq/canonical.v.
     fn canonical(m: &Lanes<Self>, residue: &mut [u64]) {
         let (low, high) = residue.split_at_mut(m.k);
         let carried = reduce_once(low, &m.m);
@@ -137,6 +139,7 @@ impl Kernel for Across {
         with_width!(m.k, V => unsafe { dual_product::<V, true>(m, out, a, &a[..m.k], &[]) });
     }
 
+    /// Proved: `add_chunk_correct` in formal/coq/canonical.v.
     fn add_chunk(m: &Lanes<Self>, a: &mut [u64], chunk: &[u64]) {
         add(&mut a[..m.k], chunk.iter().copied());
     }
@@ -154,6 +157,8 @@ impl Kernel for Across {
 
 /// `a = a + b` for limbs below 2^52, the sum's too; what leaves the last limb is dropped: by the
 /// bounds, nothing.
+///
+/// Proved: `add_correct` in formal/coq/canonical.v.
 fn add(a: &mut [u64], b: impl Iterator<Item = u64>) {
     let mut carry = 0;
     for (limb, more) in a.iter_mut().zip(b.chain(std::iter::repeat(0))) {
@@ -164,6 +169,8 @@ fn add(a: &mut [u64], b: impl Iterator<Item = u64>) {
 }
 
 /// `a = a - m` if that is not negative; gives 1 then, else 0.
+///
+/// Proved: `reduce_once_correct` in formal/coq/canonical.v.
 fn reduce_once(a: &mut [u64], m: &[u64]) -> u64 {
     let borrow_of = |borrow: u64, (&a, &m): (&u64, &u64)| a.wrapping_sub(m).wrapping_sub(borrow) >> 63;
     let less = a.iter().zip(m).fold(0, borrow_of);
