@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import translate_lanes
+import translate_unrolled
 import translate_vectors
 
 # Rust file, functions and constants translated from it, Coq files it needs.
@@ -1212,7 +1213,7 @@ def main(sources, output):
                 known[name] = (translator.parameters, translator.result)
         (output / f"{coq}.v").write_text("\n".join(lines))
     try:
-        for translation in (translate_lanes, translate_vectors):
+        for translation in (translate_lanes, translate_vectors, translate_unrolled):
             for coq, text in translation.translated(sources, sys.modules[__name__]):
                 (output / f"{coq}.v").write_text(text)
     except Unknown as error:

@@ -192,6 +192,8 @@ pub(super) fn square(t: &mut [Octet], twice: &mut [Octet], a: &[Octet], start: &
 
 /// `t = start + x^2` for one block in twenty columns, and the limbs of `2 x` in `twice`, with the
 /// bit that the limb `below` carries: the upper half of its product with two.
+///
+/// Proved: `triangle_correct` in formal/coq/ifma_squares.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn triangle(t: &mut [Octet], twice: &mut Limbs, x: &Limbs, below: Octet, start: &[Octet]) {
