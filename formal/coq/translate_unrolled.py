@@ -8,7 +8,7 @@ that is not about values is replaced: each pattern must be there.
 import re
 
 BLOCKS = "arith/src/backend/ifma/blocks.rs"
-# What of a function is translated: Coq's name, Rust's name, Coq's parameters, replaced text, result.
+# What is translated: Coq's name, Rust's name, Coq's parameters, replaced text, result.
 FUNCTIONS = [
     (
         "triangle",
@@ -20,6 +20,21 @@ FUNCTIONS = [
             (r"\[get\(&\[below\], 0\); BLOCK \+ 1\]", "filled(below)"),
         ],
         "(t, twice)",
+    ),
+    (
+        "rows",
+        "multiply_block",
+        "(at_ : nat) (x y sums : nat -> Z) (nearest : Z)",
+        [
+            (r"\A.*?(let nearest = [^;]*;).*?(seq!\(J in 0\.\.5 \{\s*let digit.*?\n        \}\);).*\Z", r"\1\n\2"),
+            (r"at == 0", "at_ == 0"),
+            (r"get\(std::slice::from_ref\(nearest\), 0\)", "nearest"),
+            (r"\bx~I\b", "get(x, I)"),
+            (r"\bx(\d)\b", r"get(x, \1)"),
+            (r"row_ends!\([^)]*\);", ""),
+            (r"set\(t, J, sums\[J\]\);", ""),
+        ],
+        "sums",
     ),
 ]
 OPERATIONS = {"low": "add_low", "high": "add_high", "_mm512_add_epi64": "add64"}

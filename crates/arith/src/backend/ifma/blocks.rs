@@ -88,6 +88,7 @@ macro_rules! row_ends {
 /// The columns slide through registers: five multiplier limbs at a time complete five columns.
 ///
 /// Proved: `column_fits` in formal/coq/ifma.v.
+/// Proved: `rows_correct` in formal/coq/ifma_rows.v.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn multiply_block(t: &mut [Octet], x: &[Octet], y: &[Octet], nearest: &Octet, valid: usize, start: &[Octet]) {
