@@ -120,8 +120,8 @@ impl Session {
     /// How far the device chosen is believed; to believe one, it takes one.
     pub(crate) fn trust(&self, unchecked: bool) -> Result<Trust, Failure> {
         match (unchecked, self.device) {
-            (false, _) => Ok(Trust::Check),
-            (true, Some(_)) => Ok(Trust::Believe),
+            (false, _) => Ok(Trust::Checked),
+            (true, Some(_)) => Ok(Trust::Unchecked),
             (true, None) => {
                 let name = self.engine_name();
                 Err(Failure::new(format!("--unchecked-device needs a device, and the engine '{name}' is not one")))

@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let batches = if arguments.next().is_some() { BATCHES.as_slice() } else { &[] };
     let rows: usize = rows.parse()?;
     let driver = Driver::load()?;
-    let trust = Trust::Check;
+    let trust = Trust::Checked;
     for name in ["standard-2048", "standard-3072", "subgroup-2048", "djn-2048"] {
         let text = std::fs::read_to_string(Path::new(&keys).join(format!("{name}.json")))?;
         let key = PrivateKey::from_jwk(&text, KeyPolicy::AllowInsecure, Engine::best())?;
@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         eprintln!("{name}: known answers are right on {}", hearith_device::Device::describe(&card));
         measure(&format!("decrypt {name}"), rows, &card, || Ok(card.decrypt(&many)?))?;
-        let believed = LoadedCard::with_private(&driver, 0, &key, Trust::Believe)?;
+        let believed = LoadedCard::with_private(&driver, 0, &key, Trust::Unchecked)?;
         measure(&format!("decrypt {name} unchecked"), rows, &believed, || Ok(believed.decrypt(&many)?))?;
         drop(believed);
         compare(
@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let count = if name.starts_with("standard") { rows.div_ceil(16) } else { rows };
         let plaintexts = plaintexts.range(0..count)?;
         measure(&format!("encrypt {name}"), count, &card, || Ok(card.encrypt(&plaintexts)?))?;
-        let believed = LoadedCard::with_public(&driver, 0, public, Trust::Believe)?;
+        let believed = LoadedCard::with_public(&driver, 0, public, Trust::Unchecked)?;
         measure(&format!("encrypt {name} unchecked"), count, &believed, || Ok(believed.encrypt(&plaintexts)?))?;
         drop(believed);
         compare(

@@ -209,7 +209,7 @@ impl LoadedCard {
                 Payload::Plaintexts(_) => (randomised, Payload::Plaintexts(&numbers)),
                 Payload::Numbers(_) => (public.squared().mul(&numbers, &randomised), Payload::Numbers(&numbers)),
             };
-            if self.trust == Trust::Check {
+            if self.trust == Trust::Checked {
                 randomised::check(public.root().as_limbs(), public.squared(), &results, &randomisers, &payload)?;
             }
             self.ciphertexts(results)
@@ -242,7 +242,7 @@ impl LoadedCard {
                 Payload::Numbers(_) => (public.squared().mul(&numbers, &randomisers), Payload::Numbers(&numbers)),
             };
             let results = results.resize(public.squared().limbs());
-            if self.trust == Trust::Check {
+            if self.trust == Trust::Checked {
                 private.check_halves(&results, &drawn.each_ref().map(|drawn| drawn.range(rows.clone())), &payload)?;
             }
             self.ciphertexts(results)
@@ -259,7 +259,7 @@ impl LoadedCard {
     /// What is computed in two ways, which must agree; in one if the card is believed.
     fn twice(&self, mut compute: impl FnMut(bool) -> Result<Batch, Fault>) -> Result<Batch, Error> {
         let found = compute(false).map_err(failed)?;
-        if self.trust == Trust::Check && compute(true).map_err(failed)? != found {
+        if self.trust == Trust::Checked && compute(true).map_err(failed)? != found {
             return Err(ErrorKind::FailedCheck.into());
         }
         Ok(found)
@@ -336,7 +336,7 @@ impl Private {
         };
         let finish = |(rows, raw): (Range<usize>, Vec<Raw>)| {
             let answer = self.plaintexts(ciphertexts, rows.clone(), self.pairs(&raw))?;
-            if trust == Trust::Check {
+            if trust == Trust::Checked {
                 self.key.check(&ciphertexts.range(rows)?, &answer).map_err(|error| match error.kind() {
                     SchemeErrorKind::WrongDecryption => ErrorKind::FailedCheck.into(),
                     _ => Error::from(error),

@@ -317,8 +317,8 @@ impl Decrypt for LoadedCards {
         let cards = self.cards(ciphertexts.len());
         if let (Key::Private(key), []) = (&self.key, cards) {
             return Ok(match self.trust {
-                Trust::Check => key.decrypt_checked(ciphertexts)?,
-                Trust::Believe => key.decrypt(ciphertexts)?,
+                Trust::Checked => key.decrypt_checked(ciphertexts)?,
+                Trust::Unchecked => key.decrypt(ciphertexts)?,
             });
         }
         let piece = share(ciphertexts.len(), cards.len());

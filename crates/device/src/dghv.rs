@@ -98,7 +98,7 @@ impl Dghv {
         let device = Accelerator::open(transport, NAME, IDENTITY)?;
         let parameters =
             DghvParameters::read(device.parameters()).ok_or(ErrorKind::UnknownParameters { name: NAME })?;
-        Ok(Self { device, parameters, loaded: None, trust: Trust::Check })
+        Ok(Self { device, parameters, loaded: None, trust: Trust::Checked })
     }
 
     /// The same device, checked or believed: checked unless this says otherwise.
@@ -159,7 +159,7 @@ impl Dghv {
             (0..request.messages()).map(|message| self.encryption(request, message, &layout)).collect();
         let answers = answers.inspect_err(|_| self.forget(&layout))?;
         self.device.flush()?;
-        if self.trust == Trust::Check && !request.check(&answers)? {
+        if self.trust == Trust::Checked && !request.check(&answers)? {
             // The key in the memory may be what is wrong.
             self.forget(&layout);
             return Err(ErrorKind::FailedCheck.into());

@@ -86,7 +86,7 @@ impl ResidueBank {
 
     /// The same device, checked or believed: checked unless this says otherwise.
     pub fn with_trust(self, trust: Trust) -> Self {
-        let checker = self.checker.filter(|_| trust == Trust::Check);
+        let checker = self.checker.filter(|_| trust == Trust::Checked);
         Self { checker, ..self }
     }
 

@@ -12,9 +12,9 @@ pub enum Trust {
     /// ([`PrivateKey::check`](hearith_paillier::PrivateKey::check), for plaintexts). The driver
     /// keeps the private key for it, in this process's memory, and wipes it when it is dropped.
     #[default]
-    Check,
+    Checked,
     /// Whatever is below the modulus is believed. **A faulty device then gives the private key
     /// away** to whoever sees what it decrypts; and a device that lies decides what the plaintexts
     /// are.
-    Believe,
+    Unchecked,
 }

@@ -47,14 +47,14 @@ impl Keys {
         if let Some(cards) = known {
             return Ok(cards);
         }
-        let cards = Arc::new(LoadedCards::with_public(choice, key, Trust::Check).map_err(Fault::card)?);
+        let cards = Arc::new(LoadedCards::with_public(choice, key, Trust::Checked).map_err(Fault::card)?);
         self.computing.write().unwrap_or_else(PoisonError::into_inner).push(cards.clone());
         Ok(cards)
     }
 
     /// A private key with what decrypts.
     pub(crate) fn holder(&self, key: PrivateKey) -> Result<Holder, Fault> {
-        let cards = self.cards.map(|choice| LoadedCards::with_private(choice, &key, Trust::Check));
+        let cards = self.cards.map(|choice| LoadedCards::with_private(choice, &key, Trust::Checked));
         Ok(Holder { cards: cards.transpose().map_err(Fault::card)?, key })
     }
 

@@ -124,8 +124,8 @@ impl PrivateKey {
     }
 
     /// The key as one that [`Decrypt`]s with [`PrivateKey::decrypt_checked`].
-    pub fn checking(&self) -> Checked<'_> {
-        Checked(self)
+    pub fn checking(&self) -> FaultChecked<'_> {
+        FaultChecked(self)
     }
 
     /// [`combination`] modulo the squares of both primes, for many rows: half as many limbs make a
@@ -172,9 +172,9 @@ impl PrivateKey {
 /// A private key that checks what it has decrypted before it gives it out: see
 /// [`PrivateKey::checking`].
 #[derive(Clone, Copy, Debug)]
-pub struct Checked<'a>(&'a PrivateKey);
+pub struct FaultChecked<'a>(&'a PrivateKey);
 
-impl Decrypt for Checked<'_> {
+impl Decrypt for FaultChecked<'_> {
     fn public(&self) -> &PublicKey {
         self.0.public()
     }

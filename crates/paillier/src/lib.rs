@@ -36,9 +36,9 @@
 //! is random: whoever has those can recognise what was done with which. The sum of one row is that
 //! row, a plaintext added by [`PublicKey::add_plain`] can be read off. [`PublicKey::rerandomise`]
 //! makes results that nobody can link to anything without the private key; the key's owner does it
-//! faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`], or a [`Stock`] that fills
-//! itself, at once. Multiples and weighted sums ([`PublicKey::multiply`], [`PublicKey::dot`]) are
-//! re-randomised, since a small factor could be found by trying.
+//! faster ([`PrivateKey::rerandomise`]), and a pool of [`Randomisers`], or a [`RandomiserPool`]
+//! that fills itself, at once. Multiples and weighted sums ([`PublicKey::multiply`],
+//! [`PublicKey::dot`]) are re-randomised, since a small factor could be found by trying.
 //!
 //! # Faults
 //! A decryption that went wrong, in a device or in this CPU, can give the private key away to
@@ -73,11 +73,11 @@ mod openings;
 pub mod phe_json;
 mod plaintexts;
 mod random;
+mod randomiser_pool;
 mod randomisers;
 mod short;
-mod stock;
 
-pub use check::Checked;
+pub use check::FaultChecked;
 pub use ciphertexts::Ciphertexts;
 pub use error::{Error, ErrorKind};
 pub use hardening::disable_core_dumps;
@@ -93,9 +93,9 @@ pub use key::{
 pub use locked::Locked;
 pub use openings::Openings;
 pub use plaintexts::Plaintexts;
+pub use randomiser_pool::RandomiserPool;
 pub use randomisers::Randomisers;
 pub use short::ShortOpenings;
-pub use stock::Stock;
 
 /// The examples of the README, compiled and run with the others.
 #[cfg(doctest)]

@@ -302,12 +302,12 @@ fn encryption(name: &str, numbers: &Numbers, engine: Engine, leaks: &mut Vec<Str
         let plaintexts = public.plaintexts_from_be(&bytes).unwrap();
         let mut pool = public.randomisers(12).unwrap();
         pool.append(key.randomisers(9).unwrap()).unwrap();
-        let stock = public.stock(12).unwrap();
-        while stock.len() < 12 {
+        let filled = public.randomiser_pool(12).unwrap();
+        while filled.len() < 12 {
             std::thread::yield_now();
         }
         let ciphertexts = [
-            public.encrypt_with(&plaintexts, &mut stock.take(plaintexts.len()).unwrap()).unwrap(),
+            public.encrypt_with(&plaintexts, &mut filled.take(plaintexts.len()).unwrap()).unwrap(),
             public.encrypt(&plaintexts).unwrap(),
             key.encrypt(&plaintexts).unwrap(),
             public.encrypt_with(&plaintexts, &mut pool).unwrap(),

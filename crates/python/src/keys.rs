@@ -137,7 +137,7 @@ impl PublicKey {
     }
 
     fn with(key: hearith_paillier::PublicKey, choice: Option<Choice>) -> PyResult<Self> {
-        let cards = choice.map(|choice| LoadedCards::with_public(choice, &key, Trust::Check).map(Arc::new));
+        let cards = choice.map(|choice| LoadedCards::with_public(choice, &key, Trust::Checked).map(Arc::new));
         let cards = cards.transpose().map_err(no_card)?;
         Ok(Self(key, cards))
     }
@@ -470,7 +470,7 @@ impl PrivateKey {
 
 impl PrivateKey {
     fn with(key: hearith_paillier::PrivateKey, choice: Option<Choice>) -> PyResult<Self> {
-        let cards = choice.map(|choice| LoadedCards::with_private(choice, &key, Trust::Check).map(Arc::new));
+        let cards = choice.map(|choice| LoadedCards::with_private(choice, &key, Trust::Checked).map(Arc::new));
         let cards = cards.transpose().map_err(no_card)?;
         Ok(Self(key, cards))
     }

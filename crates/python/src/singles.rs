@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hearith_paillier::{Ciphertexts, Error, Kept, Randomisers, Stock};
+use hearith_paillier::{Ciphertexts, Error, Kept, RandomiserPool, Randomisers};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -22,7 +22,7 @@ use crate::{integers, threads};
 struct Pool {
     kept: Kept,
     /// Where more of them are kept than a lane full. A child finds it empty, and fills none.
-    stock: Option<Stock>,
+    filled: Option<RandomiserPool>,
 }
 
 /// What the numbers of one key need.
@@ -38,14 +38,14 @@ pub(crate) struct Singles {
 impl Singles {
     #[new]
     fn new(key: &PublicKey) -> Self {
-        Self { key: key.0.clone(), pool: Mutex::new(Pool { kept: Kept::new(), stock: None }) }
+        Self { key: key.0.clone(), pool: Mutex::new(Pool { kept: Kept::new(), filled: None }) }
     }
 
     /// Has a thread of its own keep so many randomisers ready from now on; none ends it.
     fn keep(&self, py: Python<'_>, count: usize) -> PyResult<()> {
-        let stock = (count > 0).then(|| self.key.stock(count)).transpose()?;
+        let filled = (count > 0).then(|| self.key.randomiser_pool(count)).transpose()?;
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::replace(&mut *pool, Pool { kept: Kept::new(), stock });
+        let before = std::mem::replace(&mut *pool, Pool { kept: Kept::new(), filled });
         drop(pool);
         // Its thread ends what it is at.
         py.detach(|| drop(before));
@@ -55,7 +55,7 @@ impl Singles {
     /// Randomisers that such a thread has ready.
     fn kept(&self) -> usize {
         let pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        pool.stock.as_ref().map_or(0, Stock::len)
+        pool.filled.as_ref().map_or(0, RandomiserPool::len)
     }
 
     /// A ciphertext of a residue modulo n, given in as many big-endian bytes as n has.
@@ -146,7 +146,7 @@ impl Singles {
 
     fn taken(&self) -> PyResult<Option<Randomisers>> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let ready = pool.stock.as_ref().map_or(Ok(None), |stock| stock.ready(1));
+        let ready = pool.filled.as_ref().map_or(Ok(None), |filled| filled.ready(1));
         match ready.map_err(operation)? {
             Some(one) => Ok(Some(one)),
             None => pool.kept.take(1).map_err(operation),

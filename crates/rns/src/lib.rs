@@ -5,7 +5,7 @@
 //! - [`PrimeSearch`]: special primes `2^v - beta` that suit number-theoretic transforms and
 //!   shift-and-add hardware;
 //! - [`SpecialPrime`]: such a prime with the signed powers of two that `beta` is made of;
-//! - [`UnitLengths`]: the word lengths of the hardware that computes one residue.
+//! - [`ResidueUnitWidths`]: the word lengths of the hardware that computes one residue.
 //!
 //! Everything here is public data: moduli and residues of ciphertext coefficients. Batches that
 //! come out are not wiped. Rows are numbered from 0.
@@ -26,7 +26,7 @@ pub use hearith_arith::natural::word::{is_prime, root_of_unity};
 pub use residues::Residues;
 pub use search::{Bounds, PrimeSearch};
 pub use special::{SpecialPrime, Term};
-pub use unit::UnitLengths;
+pub use unit::ResidueUnitWidths;
 
 /// The example of this crate's page, compiled and run.
 #[cfg(doctest)]

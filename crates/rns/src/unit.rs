@@ -17,14 +17,14 @@ use crate::{Bounds, Error, SpecialPrime};
 /// The paper's `v_a` has one bit more than the sum needs ([`Bounds`]).
 ///
 /// ```
-/// # use hearith_rns::{Bounds, SpecialPrime, UnitLengths};
-/// let lengths = UnitLengths::new(SpecialPrime::new(30, 1_073_692_673)?, 360, Bounds::Paper)?;
+/// # use hearith_rns::{Bounds, SpecialPrime, ResidueUnitWidths};
+/// let lengths = ResidueUnitWidths::new(SpecialPrime::new(30, 1_073_692_673)?, 360, Bounds::Paper)?;
 /// assert_eq!((lengths.words, lengths.sum, lengths.split, lengths.barrett), (12, 80, 55, 56));
 /// assert_eq!((lengths.multiplier(), lengths.truncated_multiplier()), ((56, 27), (28, 28)));
 /// # Ok::<(), hearith_rns::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnitLengths {
+pub struct ResidueUnitWidths {
     /// The modulus.
     pub prime: SpecialPrime,
     /// `t`, the words of an integer.
@@ -37,11 +37,11 @@ pub struct UnitLengths {
     pub barrett: u32,
 }
 
-impl UnitLengths {
+impl ResidueUnitWidths {
     /// The lengths for integers of `modulus_bits` bits.
     ///
     /// # Errors
-    /// As [`UnitLengths::words`].
+    /// As [`ResidueUnitWidths::words`].
     pub fn new(prime: SpecialPrime, modulus_bits: u32, bounds: Bounds) -> Result<Self, Error> {
         let (words, v) = (Self::words(prime, modulus_bits)?, prime.word_bits());
         let sum = 2 * v + prime.beta_bits() + ceil_log2(words.div_ceil(2).into()) + bounds.spare();
@@ -76,7 +76,7 @@ impl UnitLengths {
     }
 
     /// Bits of the two factors of the Barrett reduction's multiplier: of the input, and of
-    /// [`UnitLengths::constant`].
+    /// [`ResidueUnitWidths::constant`].
     pub fn multiplier(&self) -> (u32, u32) {
         (self.barrett, u128::BITS - self.constant().leading_zeros())
     }
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn the_evaluated_units() {
         let lengths = |modulus, bits| {
-            let lengths = UnitLengths::new(SpecialPrime::new(30, modulus).unwrap(), bits, Bounds::Paper).unwrap();
+            let lengths = ResidueUnitWidths::new(SpecialPrime::new(30, modulus).unwrap(), bits, Bounds::Paper).unwrap();
             (lengths.sum, lengths.barrett)
         };
         assert_eq!((lengths(1_073_692_673, 360), lengths(1_073_479_681, 1440)), ((80, 56), (84, 58)));
@@ -107,7 +107,7 @@ mod tests {
     fn shapes_out_of_range_are_refused() {
         let refused = |v, modulus, bits| {
             let prime = SpecialPrime::new(v, modulus).unwrap();
-            UnitLengths::new(prime, bits, Bounds::Paper).unwrap_err().to_string()
+            ResidueUnitWidths::new(prime, bits, Bounds::Paper).unwrap_err().to_string()
         };
         assert_eq!(
             refused(40, 1_099_511_627_689, 400),

@@ -157,7 +157,7 @@ impl Decryptor {
     /// The key does not fit, or the device cannot be reached.
     pub fn load(kind: &dyn Kind, key: &PrivateKey) -> Option<Result<Self, DeviceError>> {
         let name = kind.system().name;
-        Some(kind.decrypts()?.load(key, Trust::Believe).map(|device| Self::new(name, key.clone(), device)))
+        Some(kind.decrypts()?.load(key, Trust::Unchecked).map(|device| Self::new(name, key.clone(), device)))
     }
 
     /// A device that holds a key.

@@ -1,6 +1,6 @@
 //! What lies between a board's buses and a top: TKEEP, the wrapper, and the examples' self-test.
 
-use hearith_rtl::{PACKET_KEEP_32X3, PACKET_KEEP_64X1, PACKET_KEEP_128X2, SELF_TEST};
+use hearith_rtl::{PACKET_TKEEP_FILTER_32X3, PACKET_TKEEP_FILTER_64X1, PACKET_TKEEP_FILTER_128X2, SELF_TEST};
 use hearith_verilated::bench::{Bench, Pressure};
 use hearith_verilated::{Design, Model};
 
@@ -68,9 +68,9 @@ fn keeps(design: &'static Design, width: usize, beats: usize) {
 #[test]
 #[cfg_attr(not(verilator), ignore = "needs Verilator")]
 fn packets_with_missing_bytes_get_the_wrong_length() {
-    keeps(&PACKET_KEEP_32X3, 32, 3);
-    keeps(&PACKET_KEEP_64X1, 64, 1);
-    keeps(&PACKET_KEEP_128X2, 128, 2);
+    keeps(&PACKET_TKEEP_FILTER_32X3, 32, 3);
+    keeps(&PACKET_TKEEP_FILTER_64X1, 64, 1);
+    keeps(&PACKET_TKEEP_FILTER_128X2, 128, 2);
 }
 
 /// Runs the self-test with a fault in one step, or none (127): whether it passed, and at which step

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
-use hearith_rns::{SpecialPrime, UnitLengths, root_of_unity};
+use hearith_rns::{ResidueUnitWidths, SpecialPrime, root_of_unity};
 use serde::Serialize;
 
 use crate::args::Primes;
@@ -108,7 +108,7 @@ impl Row {
 
 impl Unit {
     fn new(prime: SpecialPrime, command: &Primes) -> Option<Self> {
-        let lengths = UnitLengths::new(prime, command.search.modulus_bits, command.search.bounds()).ok()?;
+        let lengths = ResidueUnitWidths::new(prime, command.search.modulus_bits, command.search.bounds()).ok()?;
         Some(Self {
             v_a: lengths.sum,
             split: lengths.split,

@@ -47,7 +47,7 @@ fn a_fault_that_gives_the_key_away_does_not_leave() {
     let key = djn(2048);
     let plaintexts = encode_signed(key.public(), &[5, -7, 1 << 40]).unwrap();
     let ciphertexts = key.encrypt(&plaintexts).unwrap();
-    let believed = LoadedCard::with_private(&driver(), 6, &key, Trust::Believe).unwrap();
+    let believed = LoadedCard::with_private(&driver(), 6, &key, Trust::Unchecked).unwrap();
     let wrong = believed.decrypt(&ciphertexts).unwrap();
     assert_ne!(wrong, plaintexts, "the fault is planted");
     assert_eq!(wrong.range(0..2).unwrap(), plaintexts.range(0..2).unwrap());
@@ -111,8 +111,8 @@ fn batches_of_no_rows_are_right() {
 #[test]
 fn keys_beyond_the_kernels_are_refused() {
     let (key, _) = &standard(8192)[0];
-    let error = LoadedCard::with_private(&driver(), 0, key, Trust::Check).unwrap_err();
+    let error = LoadedCard::with_private(&driver(), 0, key, Trust::Checked).unwrap_err();
     assert!(matches!(error.kind(), DeviceErrorKind::KeyTooLarge { bits: 8192, largest: 4096 }), "{error}");
-    let error = LoadedCard::with_public(&driver(), 2, key.public(), Trust::Check).unwrap_err();
+    let error = LoadedCard::with_public(&driver(), 2, key.public(), Trust::Checked).unwrap_err();
     assert!(matches!(error.kind(), DeviceErrorKind::KeyTooLarge { bits: 8192, largest: 4096 }), "{error}");
 }

@@ -35,7 +35,7 @@ fn an_old_driver_is_a_message() {
 #[test]
 fn cards_without_kernels_are_refused() {
     let (key, _) = subgroup(1024);
-    let error = |number| match LoadedCard::with_private(&driver(), number, &key, Trust::Check).unwrap_err().kind() {
+    let error = |number| match LoadedCard::with_private(&driver(), number, &key, Trust::Checked).unwrap_err().kind() {
         ErrorKind::Transport(cause) => cause.to_string(),
         other => panic!("{other}"),
     };

@@ -14,11 +14,11 @@ pub fn driver() -> Driver {
 }
 
 pub fn private(card: usize, key: &PrivateKey) -> LoadedCard {
-    LoadedCard::with_private(&driver(), card, key, Trust::Check).unwrap()
+    LoadedCard::with_private(&driver(), card, key, Trust::Checked).unwrap()
 }
 
 pub fn public(card: usize, key: &PublicKey) -> LoadedCard {
-    LoadedCard::with_public(&driver(), card, key, Trust::Check).unwrap()
+    LoadedCard::with_public(&driver(), card, key, Trust::Checked).unwrap()
 }
 
 fn vectors(file: &str) -> Value {

@@ -32,12 +32,12 @@ fn cards_are_chosen() {
     with_driver("cards_are_chosen", EMULATED_DRIVER, || {
         let (key, _) = subgroup(1024);
         // Those that have kernels, and no other.
-        let all = LoadedCards::with_private(Choice::All, &key, Trust::Check).unwrap();
+        let all = LoadedCards::with_private(Choice::All, &key, Trust::Checked).unwrap();
         assert_eq!((all.describe().matches("kernels").count(), all.describe().contains("Emulated old")), (8, false));
-        let one = LoadedCards::with_private(Choice::Number(2), &key, Trust::Check).unwrap();
+        let one = LoadedCards::with_private(Choice::Number(2), &key, Trust::Checked).unwrap();
         assert_eq!(one.describe(), "Emulated narrow, sm_89, 1 GiB, narrow kernels");
         for (number, cause) in [(3, "card too old"), (9, "no card 9")] {
-            let error = LoadedCards::with_private(Choice::Number(number), &key, Trust::Check).unwrap_err();
+            let error = LoadedCards::with_private(Choice::Number(number), &key, Trust::Checked).unwrap_err();
             assert!(error.to_string().contains(cause), "{error}");
         }
     });
@@ -51,7 +51,7 @@ fn two_cards_share_rows() {
         let (_, few) = known(public, &vector["own"], 3);
         let rows = 8200;
         let many = column(&few, rows);
-        let cards = LoadedCards::of_cards(&[0, 2], &key, Trust::Check).unwrap();
+        let cards = LoadedCards::of_cards(&[0, 2], &key, Trust::Checked).unwrap();
         let groups: Vec<Vec<u32>> = vec![(0..rows as u32).collect(), vec![], vec![8199, 0, 8199], vec![4096]];
         assert_eq!(cards.sum_groups(&many, &groups).unwrap(), public.sum_groups(&many, &groups).unwrap());
         assert_eq!(cards.add(&many, &many).unwrap(), public.add(&many, &many).unwrap());
@@ -69,7 +69,7 @@ fn auto_takes_a_card_for_large_batches() {
         let key = &standard(1024)[0].0;
         let public = key.public();
         let few = public.encrypt(&encode_signed(public, &[1, -2, 3]).unwrap()).unwrap();
-        let auto = LoadedCards::with_private(Choice::Auto, key, Trust::Check).unwrap();
+        let auto = LoadedCards::with_private(Choice::Auto, key, Trust::Checked).unwrap();
         assert_eq!((auto.rows_of(AUTO_ROWS - 1), auto.rows_of(AUTO_ROWS) >= AUTO_ROWS), (0, true));
         assert_eq!(numbers(key, &auto.sum_groups(&few, &[vec![0, 1, 2]]).unwrap()), [2]);
         assert_eq!(auto.describe(), "auto: no card was used");
@@ -86,11 +86,11 @@ fn auto_does_without_a_card() {
     with_driver("auto_does_without_a_card", "/nowhere/libcuda.so.1", || {
         let key = &standard(1024)[0].0;
         let many = column(&key.encrypt(&encode_signed(key.public(), &[5]).unwrap()).unwrap(), AUTO_ROWS);
-        let auto = LoadedCards::with_public(Choice::Auto, key.public(), Trust::Check).unwrap();
+        let auto = LoadedCards::with_public(Choice::Auto, key.public(), Trust::Checked).unwrap();
         let total = auto.sum_groups(&many, &[(0..AUTO_ROWS as u32).collect()]).unwrap();
         assert_eq!(numbers(key, &total), [5 * AUTO_ROWS as i128]);
         for choice in [Choice::First, Choice::Number(0), Choice::All] {
-            let error = LoadedCards::with_public(choice, key.public(), Trust::Check).unwrap_err();
+            let error = LoadedCards::with_public(choice, key.public(), Trust::Checked).unwrap_err();
             assert!(error.to_string().contains("no driver"), "{error}");
         }
     });
@@ -109,7 +109,7 @@ fn rows_of_errors_are_those_of_the_batch() {
         let own = column(&known(key.public(), &vector["own"], 3).1, 4096);
         let foreign = known(key.public(), &vector["foreign"], 1).1;
         let mixed = Ciphertexts::concat(&own, &[&foreign]).unwrap();
-        let cards = LoadedCards::of_cards(&[0, 2], &key, Trust::Check).unwrap();
+        let cards = LoadedCards::of_cards(&[0, 2], &key, Trust::Checked).unwrap();
         match cards.decrypt(&mixed).unwrap_err() {
             DecryptError::Ciphertexts(error) => assert_eq!(error, ErrorKind::ForeignRandomiser.at_row(4096)),
             other => panic!("{other}"),

@@ -83,7 +83,7 @@ impl CrtCoproc {
         for (device, prime) in devices.iter_mut().zip(&primes) {
             device.load_modulus(&prime.moduli, &prime.exponent)?;
         }
-        let private = (trust == Trust::Check).then(|| key.clone());
+        let private = (trust == Trust::Checked).then(|| key.clone());
         Ok(Self { public: public.clone(), root, primes, private, devices: Mutex::new(devices) })
     }
 

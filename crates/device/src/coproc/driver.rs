@@ -21,11 +21,11 @@ const SAMPLED: usize = 16;
 
 /// A co-processor behind a transport. When dropped it wipes the key on the device.
 ///
-/// Answers are checked unless [`Trust::Believe`] says otherwise. Encryptions, re-randomisations and
-/// decryptions are, whole batches, by random linear combinations that no wrong plaintext passes but
-/// with a probability of `2^-64`. Sums and products have no check that is cheaper than doing them:
-/// of each batch one result in 16, and one at least, is computed again, nobody can foretell which.
-/// A batch that fails is an error, nothing of it is given out, and the device is wiped.
+/// Answers are checked unless [`Trust::Unchecked`] says otherwise. Encryptions, re-randomisations
+/// and decryptions are, whole batches, by random linear combinations that no wrong plaintext passes
+/// but with a probability of `2^-64`. Sums and products have no check that is cheaper than doing
+/// them: of each batch one result in 16, and one at least, is computed again, nobody can foretell
+/// which. A batch that fails is an error, nothing of it is given out, and the device is wiped.
 #[derive(Debug)]
 pub struct Coproc {
     device: Accelerator,
@@ -135,7 +135,7 @@ impl Coproc {
             moduli,
             combed: false,
             finish,
-            private: private.filter(|_| self.trust == Trust::Check).cloned(),
+            private: private.filter(|_| self.trust == Trust::Checked).cloned(),
         });
         Ok(())
     }
@@ -405,7 +405,7 @@ impl Coproc {
         let results = self.send(&commands)?;
         let held = self.held()?;
         let ciphertexts = held.ciphertexts(&results)?;
-        if self.trust == Trust::Check {
+        if self.trust == Trust::Checked {
             let randomisers = match &held.comb {
                 // Entry 1 is the base.
                 Some(comb) => Randomisers::Comb(comb.row(1), &drawn, bits),
@@ -490,7 +490,7 @@ impl Coproc {
     /// Fails unless some of the results, which nobody could foretell, are what this CPU computes of
     /// the same rows.
     fn spot_check(&self, results: &Batch, again: impl Fn(&[usize]) -> Batch) -> Result<(), Error> {
-        if self.trust == Trust::Believe || results.is_empty() {
+        if self.trust == Trust::Unchecked || results.is_empty() {
             return Ok(());
         }
         let rows = randomness::sample(results.len(), results.len().div_ceil(SAMPLED))?;

@@ -43,7 +43,7 @@ impl LoadedCoproc {
     pub fn with_private(transport: Box<dyn Transport>, key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
         let mut device = Coproc::open(transport)?.with_trust(trust);
         device.load_private_key(key)?;
-        let kept = (trust == Trust::Check).then(|| Key::Private(key.clone()));
+        let kept = (trust == Trust::Checked).then(|| Key::Private(key.clone()));
         Ok(Self { public: key.public().clone(), key: kept, device: Mutex::new(device) })
     }
 

@@ -142,8 +142,8 @@ impl<P: Parameters> Keyed<P> {
         let constants = self.parameters.constants(key)?;
         self.device.load_key(constants.iter().map(|(region, limbs, bits)| (*region, &limbs[..], *bits)))?;
         self.key = Some(match self.trust {
-            Trust::Check => Held::Private(key.clone()),
-            Trust::Believe => Held::Public(key.public().clone()),
+            Trust::Checked => Held::Private(key.clone()),
+            Trust::Unchecked => Held::Public(key.public().clone()),
         });
         Ok(())
     }

@@ -28,7 +28,7 @@ impl<P: Parameters + 'static> Loaded<P> {
     pub fn open(transport: Box<dyn Transport>, key: &PrivateKey, trust: Trust) -> Result<Self, Error> {
         let mut device = Keyed::open(transport)?.with_trust(trust);
         device.load_key(key)?;
-        let private = (trust == Trust::Check).then(|| key.clone());
+        let private = (trust == Trust::Checked).then(|| key.clone());
         Ok(Self { public: key.public().clone(), private, device: Mutex::new(device) })
     }
 

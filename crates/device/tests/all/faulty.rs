@@ -27,7 +27,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        Self::trusting(Trust::Check)
+        Self::trusting(Trust::Checked)
     }
 
     fn trusting(trust: Trust) -> Self {
@@ -232,7 +232,7 @@ fn a_bit_that_flips_in_the_devices_memory_is_found_by_the_check() {
 /// primes.
 #[test]
 fn a_device_that_is_believed_gives_the_key_away() {
-    let mut place = Place::trusting(Trust::Believe);
+    let mut place = Place::trusting(Trust::Unchecked);
     let mut given = 0;
     // Of the constants of p, those that leave the device's arithmetic modulo n as it is.
     for (region, bit) in [(region::P_ENTER, 3), (region::P_ENTER, 40), (region::P_ONE, 17), (region::P_EXPONENT, 9)] {
@@ -267,7 +267,7 @@ fn a_good_row_is_not_foreign_because_a_device_says_so() {
     place.faulty.set(Some(Fault::Foreign(2)));
     is(&place.decrypt().unwrap_err(), ErrorKind::FailedCheck);
     assert!(!place.device.has_key() && place.faulty.device().is_wiped());
-    let mut place = Place::trusting(Trust::Believe);
+    let mut place = Place::trusting(Trust::Unchecked);
     place.device.load_key(&place.key).unwrap();
     place.faulty.set(Some(Fault::Foreign(2)));
     let error = place.decrypt().unwrap_err();
@@ -357,7 +357,7 @@ fn a_device_that_babbles_is_an_error() {
 #[test]
 fn a_loaded_device_is_mended_for_the_next_batch() {
     let (key, faulty) = (key(BITS), Faulty::new());
-    let device = Loaded::<MesaParameters>::open(Box::new(faulty.clone()), &key, Trust::Check).unwrap();
+    let device = Loaded::<MesaParameters>::open(Box::new(faulty.clone()), &key, Trust::Checked).unwrap();
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, ROWS - 2);
     assert!(device.decrypt(&ciphertexts).unwrap() == plaintexts);
     let faults = [

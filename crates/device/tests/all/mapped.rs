@@ -172,7 +172,7 @@ fn decrypts_through_registers_and_streams() {
 fn a_loaded_device_decrypts_as_the_key_does() {
     let (key, (board, transport, _)) = (key(BITS), Board::new());
     let (ciphertexts, plaintexts) = random_ciphertexts(&key, 10);
-    for trust in [Trust::Check, Trust::Believe] {
+    for trust in [Trust::Checked, Trust::Unchecked] {
         let (_board, transport, _) = Board::new();
         let device = Loaded::<MesaParameters>::boxed(Box::new(transport), &key, trust).unwrap();
         thread::scope(|scope| {
@@ -198,7 +198,7 @@ fn a_loaded_device_decrypts_as_the_key_does() {
 #[test]
 fn a_loaded_device_tells_wrong_ciphertexts_from_failures() {
     let (key, (board, transport, _)) = (key(BITS), Board::new());
-    let device = Loaded::<MesaParameters>::open(Box::new(transport), &key, Trust::Check).unwrap();
+    let device = Loaded::<MesaParameters>::open(Box::new(transport), &key, Trust::Checked).unwrap();
     let decrypt = |ciphertexts: &Ciphertexts| device.decrypt(ciphertexts).unwrap_err();
     // n itself in the second row.
     let mut bytes = random_ciphertexts(&key, 3).0.to_be_bytes();

@@ -2,13 +2,13 @@
 
 use super::barrett::{Barrett, FlexibleBarrett, TruncatedBarrett};
 use super::{Fold, below, cut, pairs, powers};
-use hearith_rns::{Bounds, Error, SpecialPrime, UnitLengths};
+use hearith_rns::{Bounds, Error, ResidueUnitWidths, SpecialPrime};
 
-/// Algorithm 1 of \[CP24\]; [`UnitLengths`] has its formulas and the lengths of its words.
+/// Algorithm 1 of \[CP24\]; [`ResidueUnitWidths`] has its formulas and the lengths of its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
     /// The modulus, and how long words are.
-    pub lengths: UnitLengths,
+    pub lengths: ResidueUnitWidths,
     /// `beta^(2j) mod q` for each of the `d` pairs; the first is 1 and takes no multiplier.
     pub constants: Vec<u64>,
     /// The fold, which has the split `s`.
@@ -21,7 +21,7 @@ impl Proposed {
     /// The paper's unit for integers of `modulus_bits` bits.
     ///
     /// # Errors
-    /// As [`UnitLengths::new`].
+    /// As [`ResidueUnitWidths::new`].
     pub fn new(prime: SpecialPrime, modulus_bits: u32, bounds: Bounds) -> Result<Self, Error> {
         Self::with(prime, modulus_bits, bounds, |q, k| Barrett::Flexible(FlexibleBarrett::new(q, k)))
     }
@@ -40,7 +40,7 @@ impl Proposed {
         bounds: Bounds,
         barrett: impl Fn(u64, u32) -> Barrett,
     ) -> Result<Self, Error> {
-        let lengths = UnitLengths::new(prime, modulus_bits, bounds)?;
+        let lengths = ResidueUnitWidths::new(prime, modulus_bits, bounds)?;
         let (q, d) = (prime.modulus(), lengths.words.div_ceil(2));
         let fold = Fold::new(q, prime.word_bits(), lengths.sum);
         let barrett = barrett(q, fold.result_bits());
@@ -57,7 +57,7 @@ impl Proposed {
     /// # Panics
     /// If `number` is not below `2^(t v)`.
     pub fn reduce(&self, number: &[u64]) -> u64 {
-        let UnitLengths { prime, words, sum: sum_bits, .. } = self.lengths;
+        let ResidueUnitWidths { prime, words, sum: sum_bits, .. } = self.lengths;
         let words = cut(number, prime.word_bits(), words);
         let products = pairs(prime, &words).into_iter().zip(&self.constants);
         let sum: u128 = products.map(|(pair, &constant)| pair * u128::from(constant)).sum();

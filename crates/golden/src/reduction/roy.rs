@@ -1,7 +1,7 @@
 //! The residue unit of HEPCloud, its multiplications side by side.
 
 use super::{FlexibleBarrett, Fold, below, ceil_log2, cut, powers};
-use hearith_rns::{Error, SpecialPrime, UnitLengths};
+use hearith_rns::{Error, ResidueUnitWidths, SpecialPrime};
 
 /// One multiplication a word (HEPCloud \[RJVVV18\], made parallel as \[CP24\] does):
 ///
@@ -31,9 +31,9 @@ impl RoyParallel {
     /// The unit for integers of `modulus_bits` bits.
     ///
     /// # Errors
-    /// As [`UnitLengths::words`].
+    /// As [`ResidueUnitWidths::words`].
     pub fn new(prime: SpecialPrime, modulus_bits: u32) -> Result<Self, Error> {
-        let (words, q, v) = (UnitLengths::words(prime, modulus_bits)?, prime.modulus(), prime.word_bits());
+        let (words, q, v) = (ResidueUnitWidths::words(prime, modulus_bits)?, prime.modulus(), prime.word_bits());
         let fold = Fold::new(q, v, 2 * v + ceil_log2(words));
         let barrett = FlexibleBarrett::new(q, fold.result_bits());
         Ok(Self { prime, words, constants: powers(prime, 1, words), fold, barrett })

@@ -1,7 +1,7 @@
 //! The residue unit of PaReNTT.
 
 use super::{FlexibleBarrett, below, ceil_log2, cut, pairs, powers};
-use hearith_rns::{Error, SpecialPrime, UnitLengths};
+use hearith_rns::{Error, ResidueUnitWidths, SpecialPrime};
 
 /// A Barrett reduction for each pair of words, and one at the end (PaReNTT \[TCWLP24\], with blocks
 /// of `l = 2` words):
@@ -30,9 +30,9 @@ impl Tan {
     /// The unit for integers of `modulus_bits` bits.
     ///
     /// # Errors
-    /// As [`UnitLengths::words`].
+    /// As [`ResidueUnitWidths::words`].
     pub fn new(prime: SpecialPrime, modulus_bits: u32) -> Result<Self, Error> {
-        let (words, q, v) = (UnitLengths::words(prime, modulus_bits)?, prime.modulus(), prime.word_bits());
+        let (words, q, v) = (ResidueUnitWidths::words(prime, modulus_bits)?, prime.modulus(), prime.word_bits());
         let d = words.div_ceil(2);
         Ok(Self {
             prime,

@@ -40,7 +40,7 @@ impl Computer {
     /// The device with a key in it.
     fn load(&self, key: &ServedKey) -> Result<Loaded, Fault> {
         let computes = self.kind.computes().expect("the kind computes");
-        match computes.load_public(key.public(), Trust::Check) {
+        match computes.load_public(key.public(), Trust::Checked) {
             Ok(device) => {
                 self.rows.store(device.batch_size().max(1), Ordering::Relaxed);
                 Ok(Loaded { key: key.handle(), device })

@@ -59,7 +59,7 @@ impl Kind for Fakes {
 
 impl Computes for Fakes {
     fn load_public(&self, key: &PublicKey, trust: Trust) -> Result<Box<dyn ComputingDevice>, DeviceError> {
-        assert_eq!(trust, Trust::Check, "no device is believed");
+        assert_eq!(trust, Trust::Checked, "no device is believed");
         if key.bits() != BITS {
             return Err(ErrorKind::KeySize { bits: key.bits(), takes: BITS }.into());
         }

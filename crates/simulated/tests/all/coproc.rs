@@ -307,7 +307,7 @@ fn the_driver_does_what_the_library_does() {
         [(&COPROC_64, 9), (&COPROC_64_DIGIT, 5), (&COPROC_64_DUAL, 5), (&COPROC_256, 4), (&COPROC_256_DUAL, 4)]
     {
         for (private, trust) in
-            [(key(design.parameter("N")), Trust::Check), (djn(design.parameter("N")), Trust::Believe)]
+            [(key(design.parameter("N")), Trust::Checked), (djn(design.parameter("N")), Trust::Unchecked)]
         {
             let mut device = device(design).with_trust(trust);
             device.load_private_key(&private).unwrap();
@@ -557,7 +557,7 @@ fn two_devices_decrypt_by_the_remainder_theorem() {
         (&COPROC_64_DUAL, djn(128), 4),
         (&COPROC_256, key(512), 3),
     ] {
-        for trust in [Trust::Check, Trust::Believe] {
+        for trust in [Trust::Checked, Trust::Unchecked] {
             let (_, mut device) = halves(design, &private, trust);
             let (plain, _) = plaintexts(private.public(), &mut Random::new(11), rows);
             let fresh = private.public().encrypt(&plain).unwrap();
@@ -579,10 +579,11 @@ fn wide_devices_decrypt_several_times_as_fast() {
     let private = key(512);
     let (plain, _) = plaintexts(private.public(), &mut Random::new(12), 4);
     let fresh = private.public().encrypt(&plain).unwrap();
-    let mut whole = LoadedCoproc::with_private(Box::new(Simulated::new(&COPROC_512).unwrap()), &private, Trust::Check);
+    let mut whole =
+        LoadedCoproc::with_private(Box::new(Simulated::new(&COPROC_512).unwrap()), &private, Trust::Checked);
     let whole = whole.as_mut().unwrap();
     assert!(hearith_paillier::Decrypt::decrypt(whole, &fresh).unwrap() == plain);
-    let (_, mut halves) = halves(&COPROC_256, &private, Trust::Check);
+    let (_, mut halves) = halves(&COPROC_256, &private, Trust::Checked);
     assert!(halves.decrypt(&fresh).unwrap() == plain);
     let [whole, halves] = [whole.counters().unwrap().busy_cycles, halves.counters().unwrap().busy_cycles];
     // Of no key and no ciphertext: rtl/coproc/README.md has them.
@@ -619,7 +620,7 @@ fn a_half_that_fails_gives_nothing() {
     let private = key(128);
     let (plain, _) = plaintexts(private.public(), &mut Random::new(13), 3);
     let fresh = private.public().encrypt(&plain).unwrap();
-    let (shared, device) = halves(&COPROC_64, &private, Trust::Check);
+    let (shared, device) = halves(&COPROC_64, &private, Trust::Checked);
     for half in &shared {
         for fault in [Fault::Reset(3), Fault::GivenUp(3), Fault::CutInput(4)] {
             half.disturb(fault);
@@ -631,7 +632,7 @@ fn a_half_that_fails_gives_nothing() {
     for byte in [8, 15, 40] {
         let lying = || Lying(Shared::new(&COPROC_64), lie.clone());
         let transports: [Box<dyn Transport>; 2] = [Box::new(Shared::new(&COPROC_64)), Box::new(lying())];
-        let device = CrtCoproc::new(transports, &private, Trust::Check).unwrap();
+        let device = CrtCoproc::new(transports, &private, Trust::Checked).unwrap();
         *lie.lock().unwrap() = Some(byte);
         let error = device.decrypt(&fresh).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotAPlaintext | ErrorKind::FailedCheck), "{error}");
@@ -640,7 +641,7 @@ fn a_half_that_fails_gives_nothing() {
     }
     // Of another length.
     let transports: [Box<dyn Transport>; 2] = [Box::new(Shared::new(&COPROC_64)), Box::new(Shared::new(&COPROC_64))];
-    let error = CrtCoproc::new(transports, &key(256), Trust::Check).unwrap_err();
+    let error = CrtCoproc::new(transports, &key(256), Trust::Checked).unwrap_err();
     is(&error, ErrorKind::KeySize { bits: 128, takes: 64 });
 }
 
@@ -652,7 +653,7 @@ fn a_device_computes_in_the_keys_stead() {
     let private = key(64);
     let public = private.public();
     let device =
-        LoadedCoproc::with_public(Box::new(Simulated::new(&COPROC_64).unwrap()), public, Trust::Check).unwrap();
+        LoadedCoproc::with_public(Box::new(Simulated::new(&COPROC_64).unwrap()), public, Trust::Checked).unwrap();
     let (here, there): (&dyn Compute, &dyn Compute) = (public, &device);
     let (plain, _) = plaintexts(public, &mut Random::new(14), 5);
     let fresh = there.encrypt(&plain).unwrap();

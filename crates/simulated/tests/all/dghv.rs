@@ -133,7 +133,7 @@ fn quadratic_toy_keys_are_encrypted_with() {
 fn a_fitting_design_is_chosen() {
     let kind = KINDS.iter().find(|kind| kind.system() == &DGHV).unwrap();
     let encrypts = kind.encrypts_integers().unwrap();
-    let open = |key: &KeyPair| encrypts.load_integers(&key.public, Trust::Check);
+    let open = |key: &KeyPair| encrypts.load_integers(&key.public, Trust::Checked);
     for (modulus, coefficient, name) in
         [(2000, 190, "dghv_tiny"), (15_872, 10, "dghv_tiny"), (60_000, 10, "dghv_small")]
     {
@@ -298,13 +298,13 @@ fn wrong_numbers_are_not_given_out() {
         (READS, 112 + 47, 17, ErrorKind::FailedCheck),
     ];
     for (exchange, word, bit, expected) in cases {
-        let mut device = meddled(exchange, word, bit, Trust::Check);
+        let mut device = meddled(exchange, word, bit, Trust::Checked);
         let found = fails(&mut device, &key.public);
         assert_eq!(found.to_string(), expected.to_string(), "bit {bit} of word {word}");
         // The key is written again.
         encrypts(&mut device, &key, &[false]);
     }
-    let mut believed = meddled(READS, 112, 17, Trust::Believe);
+    let mut believed = meddled(READS, 112, 17, Trust::Unchecked);
     assert!(believed.encrypt(&key.public, &[true]).is_ok());
 }
 

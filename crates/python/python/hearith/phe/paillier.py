@@ -77,8 +77,8 @@ class PaillierPublicKey(Key):
         """Has a thread of low priority keep so many randomisers ready, with which a number is
         encrypted at once; 0 ends it.
 
-        Not part of `phe`: see `Stock` in hearith-paillier. Randomisers take as much memory as
-        ciphertexts. They are made as many at once as the engine computes side by side, and so as
+        Not part of `phe`: see `RandomiserPool` in hearith-paillier. Randomisers take as much memory
+        as ciphertexts. They are made as many at once as the engine computes side by side, and so as
         soon as that many are missing. After a minute they are wiped, and others made when something
         is next encrypted. Moduli that the engine does not take have none kept.
 

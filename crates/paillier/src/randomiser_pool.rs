@@ -11,24 +11,24 @@ use std::time::Duration;
 /// a time are encrypted by one multiplication each.
 ///
 /// The thread has the lowest priority where the operating system lets threads have one (Linux), and
-/// makes as many at once as the engine has lanes. What is left is wiped when the stock is dropped.
-/// The child of a `fork` finds its parent's stock empty: no randomiser serves twice. After
-/// [`Kept::LONGEST`] a randomiser is wiped, and others are made when the stock is next used.
+/// makes as many at once as the engine has lanes. What is left is wiped when the pool is dropped.
+/// The child of a `fork` finds its parent's pool empty: no randomiser serves twice. After
+/// [`Kept::LONGEST`] a randomiser is wiped, and others are made when the pool is next used.
 ///
 /// ```
 /// # use hearith_paillier::{Engine, KeyPolicy, PrivateKey, Variant, encoding::encode_signed};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let private = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best())?;
 /// # let public = private.public();
-/// let stock = public.stock(100)?;
+/// let pool = public.randomiser_pool(100)?;
 /// for reading in [17, -4] {
 ///     let reading = encode_signed(public, &[reading])?;
-///     public.encrypt_with(&reading, &mut stock.take(1)?)?;
+///     public.encrypt_with(&reading, &mut pool.take(1)?)?;
 /// }
 /// # Ok(())
 /// # }
 /// ```
-pub struct Stock {
+pub struct RandomiserPool {
     shared: Arc<Shared>,
     filler: Option<JoinHandle<()>>,
     /// The process that the filler belongs to.
@@ -45,21 +45,21 @@ struct Shared {
 struct State {
     kept: Kept,
     closed: bool,
-    /// Whether the stock was used since the last time that something was too old: nothing is made
+    /// Whether the pool was used since the last time that something was too old: nothing is made
     /// for nobody for ever.
     used: bool,
 }
 
 impl PublicKey {
-    /// A stock of `len` randomisers, rounded up to full lanes of the engine. It is empty at first.
+    /// A pool of `len` randomisers, rounded up to full lanes of the engine. It is empty at first.
     ///
     /// # Errors
     /// If the operating system gives no thread.
-    pub fn stock(&self, len: usize) -> Result<Stock, std::io::Error> {
-        self.stock_for(len, Kept::LONGEST)
+    pub fn randomiser_pool(&self, len: usize) -> Result<RandomiserPool, std::io::Error> {
+        self.randomiser_pool_for(len, Kept::LONGEST)
     }
 
-    fn stock_for(&self, len: usize, longest: Duration) -> Result<Stock, std::io::Error> {
+    fn randomiser_pool_for(&self, len: usize, longest: Duration) -> Result<RandomiserPool, std::io::Error> {
         let kept = Kept::no_longer_than(longest);
         let shared = Arc::new(Shared {
             key: self.clone(),
@@ -69,11 +69,11 @@ impl PublicKey {
         });
         let its = Arc::clone(&shared);
         let filler = Builder::new().name("randomisers".into()).spawn(move || its.fill())?;
-        Ok(Stock { shared, filler: Some(filler), process: Process::current() })
+        Ok(RandomiserPool { shared, filler: Some(filler), process: Process::current() })
     }
 }
 
-impl Stock {
+impl RandomiserPool {
     /// Randomisers that are there.
     pub fn len(&self) -> usize {
         if self.is_foreign() { 0 } else { self.shared.state().kept.len() }
@@ -120,7 +120,7 @@ impl Stock {
     }
 }
 
-impl Drop for Stock {
+impl Drop for RandomiserPool {
     fn drop(&mut self) {
         let filler = self.filler.take();
         if self.is_foreign() {
@@ -139,11 +139,11 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fills the stock whenever there is room for a full lane's worth, until it is closed.
+    /// Fills the pool whenever there is room for a full lane's worth, until it is closed.
     fn fill(&self) {
         wait_for_others();
         while self.has_room() {
-            // Where the generator fails, whoever encrypts hears of it: it finds the stock empty and
+            // Where the generator fails, whoever encrypts hears of it: it finds the pool empty and
             // makes its own.
             let Ok(made) = self.key.randomisers(self.key.engine().lanes()) else { return };
             self.state().kept.put(made);
@@ -181,9 +181,9 @@ fn wait_for_others() {
     let _ = rustix::process::setpriority_process(None, 19);
 }
 
-impl fmt::Debug for Stock {
+impl fmt::Debug for RandomiserPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stock({} of {} of key {})", self.len(), self.shared.capacity, self.shared.key.id())
+        write!(f, "RandomiserPool({} of {} of key {})", self.len(), self.shared.capacity, self.shared.key.id())
     }
 }
 
@@ -195,13 +195,13 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_stock_fills_up_and_every_randomiser_serves_once() {
+    fn a_pool_fills_up_and_every_randomiser_serves_once() {
         let key = PrivateKey::generate(128, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
         let public = key.public();
-        let stock = public.stock(20).unwrap();
+        let pool = public.randomiser_pool(20).unwrap();
         let capacity = 20usize.next_multiple_of(public.engine().lanes());
         let filled = || {
-            while stock.len() < capacity {
+            while pool.len() < capacity {
                 std::thread::sleep(Duration::from_millis(1));
             }
         };
@@ -211,7 +211,7 @@ mod tests {
             // One at a time, some of a lane, then more than there are.
             for len in [1, 1, 3, capacity, capacity + 5] {
                 let plaintexts = encode_signed(public, &vec![round - 1; len]).unwrap();
-                let encrypted = public.encrypt_with(&plaintexts, &mut stock.take(len).unwrap()).unwrap();
+                let encrypted = public.encrypt_with(&plaintexts, &mut pool.take(len).unwrap()).unwrap();
                 assert_eq!(key.decrypt(&encrypted).unwrap(), plaintexts);
                 let zeros = public.subtract(&encrypted, &public.zeros(len)).unwrap();
                 seen.extend(zeros.to_be_bytes().chunks(public.ciphertext_bytes()).map(<[u8]>::to_vec));
@@ -219,16 +219,16 @@ mod tests {
         }
         assert_eq!(seen.len(), 3 * (1 + 1 + 3 + capacity + capacity + 5));
         filled();
-        assert_eq!(stock.len(), capacity);
-        assert_eq!(format!("{stock:?}"), format!("Stock({capacity} of {capacity} of key {})", public.id()));
+        assert_eq!(pool.len(), capacity);
+        assert_eq!(format!("{pool:?}"), format!("RandomiserPool({capacity} of {capacity} of key {})", public.id()));
     }
 
     #[test]
     fn nothing_is_kept_where_nothing_is_asked_for() {
         let key = PrivateKey::generate(128, Variant::Djn, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
-        let stock = key.public().stock(0).unwrap();
-        assert_eq!(stock.take(2).unwrap().len(), 2);
-        assert!(stock.is_empty() && stock.take(0).unwrap().is_empty());
+        let pool = key.public().randomiser_pool(0).unwrap();
+        assert_eq!(pool.take(2).unwrap().len(), 2);
+        assert!(pool.is_empty() && pool.take(0).unwrap().is_empty());
     }
 
     #[test]
@@ -236,22 +236,22 @@ mod tests {
         let key = PrivateKey::generate(128, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
         let public = key.public();
         let lanes = public.engine().lanes();
-        let stock = public.stock_for(lanes, Duration::from_millis(1)).unwrap();
+        let pool = public.randomiser_pool_for(lanes, Duration::from_millis(1)).unwrap();
         for _ in 0..3 {
             // Until the filler has wiped what it made, and waits for somebody to come.
-            while stock.shared.state().used {
+            while pool.shared.state().used {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            assert!(stock.is_empty() && stock.shared.state().kept.left().is_none());
-            assert_eq!(stock.take(lanes + 1).unwrap().len(), lanes + 1);
+            assert!(pool.is_empty() && pool.shared.state().kept.left().is_none());
+            assert_eq!(pool.take(lanes + 1).unwrap().len(), lanes + 1);
         }
     }
 
     #[test]
-    fn a_stock_is_closed_in_the_middle_of_its_work() {
+    fn a_pool_is_closed_in_the_middle_of_its_work() {
         let key = PrivateKey::generate(512, Variant::Standard, KeyPolicy::AllowInsecure, Engine::best()).unwrap();
         for _ in 0..20 {
-            drop(key.public().stock(10_000).unwrap());
+            drop(key.public().randomiser_pool(10_000).unwrap());
         }
     }
 }
