@@ -147,7 +147,10 @@ export function App() {
       </main>
       <footer>
         <nav aria-label={texts.officials}>
-          <span>{texts.officials}:</span>
+          <span>
+            {texts.officials}
+            {texts.colon}
+          </span>
           <Links pages={["organise", "trustee"]} page={page} />
         </nav>
         <p>{texts.footer}</p>

@@ -31,7 +31,7 @@ export function Organise(_: { rest: string }) {
     try {
       use(readSecret(text, "organiser", "registrar"));
     } catch (reason) {
-      setError(`${texts.wrongFile}: ${explained(reason, texts)}`);
+      setError(`${texts.wrongFile}${texts.colon} ${explained(reason, texts)}`);
     }
   };
   const make = (kind: "organiser" | "registrar") => {
@@ -69,7 +69,8 @@ export function Organise(_: { rest: string }) {
       {key?.kind === "registrar" && !election && (
         <section class="card">
           <p>
-            {texts.organise.registrarPublic}: <code class="hash">{base64.encode(publicKey(key.secret))}</code>
+            {texts.organise.registrarPublic}
+            {texts.colon} <code class="hash">{base64.encode(publicKey(key.secret))}</code>
           </p>
         </section>
       )}

@@ -52,7 +52,7 @@ export function Setup({ board, secret }: { board: string; secret: Uint8Array }) 
       setDraft(readDraft(text));
       setWrong(undefined);
     } catch (reason) {
-      setWrong(`${texts.wrongFile}: ${explained(reason, texts)}`);
+      setWrong(`${texts.wrongFile}${texts.colon} ${explained(reason, texts)}`);
     }
   };
   const send = () =>
@@ -79,7 +79,8 @@ export function Setup({ board, secret }: { board: string; secret: Uint8Array }) 
       <section class="card">
         <h3>{words.setup}</h3>
         <p>
-          {words.public}: <code class="hash">{base64.encode(publicKey(secret))}</code>
+          {words.public}
+          {texts.colon} <code class="hash">{base64.encode(publicKey(secret))}</code>
         </p>
         <FileInput label={words.openDraft} help={words.draftHelp} onText={load} />
         <Alert>{wrong}</Alert>

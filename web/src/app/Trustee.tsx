@@ -46,7 +46,8 @@ function NewKey() {
       </button>
       {made && (
         <p>
-          {texts.trustee.public}: <code class="hash">{made}</code>
+          {texts.trustee.public}
+          {texts.colon} <code class="hash">{made}</code>
         </p>
       )}
     </section>
@@ -78,7 +79,8 @@ function Share() {
           <>
             <p>{texts.trustee.counted(verified.turnout.counted, verified.tallied.size)}</p>
             <p>
-              {texts.result.root}: <code class="hash">{verified.tallied.root}</code>
+              {texts.result.root}
+              {texts.colon} <code class="hash">{verified.tallied.root}</code>
             </p>
             <p>{texts.trustee.compare}</p>
             <label class="choice">

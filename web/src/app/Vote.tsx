@@ -190,7 +190,7 @@ function Credential(props: { linked: string; onSecret: (secret: Secret) => void 
       if (secret.election !== election?.id) throw new Error(texts.otherElection);
       onSecret(secret);
     } catch (reason) {
-      setError(`${texts.wrongFile}: ${explained(reason, texts)}`);
+      setError(`${texts.wrongFile}${texts.colon} ${explained(reason, texts)}`);
     }
   };
   return (

@@ -60,6 +60,7 @@ const en = {
     busy: "The server is busy. Wait a moment, then try again.",
   } as Record<string, string>,
   unsure: "It is unknown whether the server received the data.",
+  colon: ":",
   wrongFile: "This is the wrong file",
   files: {
     json: "it cannot be read, or has another format.",
@@ -472,6 +473,7 @@ const de: Texts = {
     busy: "Der Server ist überlastet. Warten Sie einen Moment und versuchen Sie es noch einmal.",
   },
   unsure: "Es ist unklar, ob die Daten beim Server angekommen sind.",
+  colon: ":",
   wrongFile: "Das ist die falsche Datei",
   files: {
     json: "Sie lässt sich nicht lesen oder hat ein anderes Format.",

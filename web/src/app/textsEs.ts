@@ -62,6 +62,7 @@ export const es: Texts = {
     busy: "El servidor está sobrecargado. Espere un momento e inténtelo de nuevo.",
   },
   unsure: "No se sabe si el servidor recibió los datos.",
+  colon: ":",
   wrongFile: "Este no es el archivo correcto",
   files: {
     json: "no se puede leer o tiene otro formato.",

@@ -63,6 +63,7 @@ export const fr: Texts = {
     busy: "Le serveur est surchargé. Attendez un moment, puis réessayez.",
   },
   unsure: "On ne sait pas si le serveur a reçu les données.",
+  colon: " :",
   wrongFile: "Ce n’est pas le bon fichier",
   files: {
     json: "il est illisible ou d’un autre format.",
