@@ -229,7 +229,7 @@ def table_2(found):
             used = ours[part]
             mine = [used[kind] for kind in ("LUT", "FF", "DSP")] if used else [None] * 3
             rows.append((n, f"{part} ({2 * STAGES[n]} ME)" if part == "each ME" else part, lut, mine[0], ff, mine[1], dsp, mine[2]))
-    head = ("N", "module", "LUT, paper", "LUT, ours", "FF, paper", "FF, ours", "DSP, paper", "DSP, ours")
+    head = ("N", "module", *(f"{kind}, {whose}" for kind in ("LUT", "FF", "DSP") for whose in ("paper, routed", "ours, mapped")))
     return table(head, rows)
 
 
@@ -272,15 +272,16 @@ def table_4(found, cycles):
     for name, platform, n, clock, latency, used, throughput in PAPER_RIVALS:
         lut, dsp, ff, _ = used.split("/")
         per = [f"{throughput * 1024 / float(count):.2f}" if count != "-" else "-" for count in (lut, dsp, ff)]
-        rows.append((name, platform, n, clock, latency, "-", used, throughput, *per))
+        rows.append((name, platform, n, clock, "-", latency, "-", used, "-", throughput, *per))
     for name, n, measured, used in decryptors(found, cycles):
         interval = measured["interval"] / 100e3
         latency = f"{measured['latency'] / 100e3:.4f}" if "latency" in measured else "-"
         throughput = n * 1000 / 1024 / interval
-        per = [f"{throughput * 1024 / used[kind]:.2f}" for kind in ("LUT", "DSP", "FF")]
         counts = "/".join(f"{used[kind]:g}" for kind in ("LUT", "DSP", "FF", "BRAM"))
-        rows.append((name, "Yosys, xc7", n, 100, f"{interval:.4f}", latency, counts, f"{throughput:.2f}", *per))
-    head = ("design", "platform", "N", "MHz", "ms between two", "ms latency", "LUT/DSP/FF/BRAM", "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
+        # Mapped cells and a projected clock enter no common number.
+        rows.append((name, "Yosys, xc7", n, "-", 100, f"{interval:.4f}", latency, "-", counts, f"{throughput:.2f}", "-", "-", "-"))
+    clocks, counts = [[f"{what}, {kind}" for kind in kinds] for what, kinds in (("MHz", ("routed", "projected")), ("LUT/DSP/FF/BRAM", ("routed", "mapped")))]
+    head = ("design", "platform", "N", *clocks, "ms between two", "ms latency", *counts, "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
     return table(head, rows)
 
 
@@ -357,8 +358,9 @@ digits of W = {w} bits and words of up to V = {v}, and the quotient has a delay 
 
 **What cannot be compared.** The paper's areas and its 100 MHz come from Vivado 2018.3, placed and routed on a Virtex-7 690T; ours are
 Yosys's before placement, and no timing was closed on a Virtex-7. Yosys knows neither Vivado's optimisations across modules nor its limits;
-both counts are of the same primitives (LUT6, flip-flop, DSP48E1). Milliseconds and throughput of ours in Table IV assume the paper's
-100 MHz; the clocks that were routed, on another family and at other widths, have a page of their own, and no decryptor of 1024 or 2048 bits was
+both counts are of the same primitives (LUT6, flip-flop, DSP48E1). So cells are *routed* (the papers') or *mapped* (ours: a netlist without wires), and
+milliseconds and throughput of ours in Table IV are *projected*: our cycles at the paper's 100 MHz. A projected rate is not divided by mapped cells.
+The clocks that were routed, on another family and at other widths, have a page of their own, and no decryptor of 1024 or 2048 bits was
 routed on any. *Not run* marks what the run that wrote this page did not come to:
 `make synth-mesa` keeps each result, goes on where it was stopped, and does again only what depends on a changed source.
 
@@ -389,7 +391,7 @@ decryptions is what their headers' formulas give, which tests count at smaller w
 
 {table_4}
 
-Decryptions per cycle and resource, as multiples:
+Decryptions per cycle and resource, as multiples; the paper's cells are routed, ours mapped:
 
 {table_ratio}
 
