@@ -212,7 +212,7 @@ def table_1():
     ):
         printed = paper.get(name, ("", "", ""))
         rows.append((name, printed[0], cycles, printed[1], *of(name, "BRAM"), printed[2], *of(name, "DSP", "LUT", "FF")))
-    return table(("of 4096 bits", "cycles, paper", "ours", "BRAM, paper", "ours", "DSP, paper", "ours", "LUT", "FF"), rows)
+    return table(("of 4096 bits", "cycles, paper", "cycles, ours", "BRAM, paper, routed", "BRAM, mapped", "DSP, paper, routed", "DSP, mapped", "LUT, mapped", "FF, mapped"), rows)
 
 
 def table_2():
@@ -230,7 +230,7 @@ def table_2():
         ("divider", 16902, columns(1) + 9, 2),
     ):
         rows.append((name, printed, cycles, memories, *of(name, *KINDS)))
-    return table(("component", "cycles, paper", "ours", "BRAM, paper", "LUT", "FF", "DSP", "BRAM"), rows)
+    return table(("component", "cycles, paper", "cycles, ours", "BRAM, paper, routed", "LUT, mapped", "FF, mapped", "DSP, mapped", "BRAM, mapped"), rows)
 
 
 def table_rates():
@@ -241,7 +241,7 @@ def table_rates():
         ("dual numbers, DJN, comb of 6 teeth", by_comb(6), "row of the dual encryptor"),
     ):
         rows.append((label, cycles, f"{CLOCK / cycles:.1f}", *of(name, "DSP")))
-    return table(("encryption, n of 2048 bits", "cycles", "a second at 100 MHz", "DSP"), rows)
+    return table(("encryption, n of 2048 bits", "cycles", "a second, projected (100 MHz)", "DSP"), rows)
 
 
 def inside(board):

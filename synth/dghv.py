@@ -259,7 +259,7 @@ def table_4():
         own = [ours[kind] for kind in ("DSP", "FF", "LUT")] if ours else [None] * 3
         figures = f"{rate(one['K'] * base // 2, STEP, dsp):.1f}", ours and f"{rate(one['K'] * better // 2, STEP, ours['DSP']):.1f}"
         rows.append((name, clock, dsp, own[0], ff, own[1], lut, own[2], *figures))
-    head = ("p", "MHz, paper", "DSP, paper", "DSP, ours", "FF, paper", "FF, ours", "LUT, paper", "LUT, ours", "bits^2, paper", "bits^2, ours")
+    head = ("p", "MHz, paper", *(f"{kind}, {whose}" for kind in ("DSP", "FF", "LUT") for whose in ("paper", "ours, mapped")), "bits^2, paper", "bits^2, ours")
     return table(head, rows)
 
 
