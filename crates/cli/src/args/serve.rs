@@ -101,7 +101,7 @@ pub struct ServeLimits {
     /// Seconds that a client may leave an answer unread
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub send_timeout: u32,
-    /// Seconds that a device may take for a batch before it is quarantined
+    /// Seconds for a batch on a device before it is quarantined
     #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub device_timeout: u32,
     /// Seconds that a shutdown waits for accepted requests
