@@ -271,6 +271,15 @@ class Unknown(Exception):
     """Rust that the translation does not know."""
 
 
+def rewritten(text, replaced):
+    """A text in which each pattern, which must be there, is replaced."""
+    for pattern, new in replaced:
+        if not re.search(pattern, text, re.DOTALL):
+            raise Unknown(f"{pattern!r} is not there")
+        text = re.sub(pattern, new, text, flags=re.DOTALL)
+    return text
+
+
 def tokens(text):
     """The tokens of a text without comments."""
     text = re.sub(r"//[^\n]*", "", text)
@@ -1193,11 +1202,10 @@ def main(sources, output):
     output.mkdir(parents=True, exist_ok=True)
     known = {}
     for coq, (rust, names, needs) in FILES.items():
-        source = (sources / rust).read_text()
-        for pattern, new in ITERATORS.get(coq, []):
-            if not re.search(pattern, source, re.DOTALL):
-                sys.exit(f"translate: {rust}: {pattern!r} is not there")
-            source = re.sub(pattern, new, source, flags=re.DOTALL)
+        try:
+            source = rewritten((sources / rust).read_text(), ITERATORS.get(coq, []))
+        except Unknown as error:
+            sys.exit(f"translate: {rust}: {error}")
         source += (sources / OTHERS[coq]).read_text() if coq in OTHERS else ""
         needed = "words signed" if coq in ("bits", "doubling") else "words"
         lines = [f"(* Translated from {rust}: see translate.py. *)", f"From Arith Require Import {needed}."]

@@ -131,12 +131,8 @@ def translated(sources, translate):
     lines = ["From Arith Require Import words lanes unrolled."]
     lines.append(f"(* Translated from {BLOCKS}: see translate_unrolled.py. *)")
     for name, function, parameters, replaced, result in FUNCTIONS:
-        body = translate.function_text(source, function)[2]
         try:
-            for pattern, new in replaced:
-                if not re.search(pattern, body, re.DOTALL):
-                    raise translate.Unknown(f"{pattern!r} is not there")
-                body = re.sub(pattern, new, body, flags=re.DOTALL)
+            body = translate.rewritten(translate.function_text(source, function)[2], replaced)
             lines.append(Unrolled(body, translate).text(name, parameters, result))
         except translate.Unknown as error:
             raise translate.Unknown(f"{BLOCKS}: {function}: {error}") from None

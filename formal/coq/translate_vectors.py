@@ -180,12 +180,8 @@ def translated(sources, translate):
     lines = ["From Arith Require Import words lanes vectors."]
     lines.append(f"(* Translated from {ACROSS}: see translate_vectors.py. *)")
     for name, function, parameters, replaced, result in FUNCTIONS:
-        body = translate.function_text(source, function)[2]
         try:
-            for pattern, new in replaced:
-                if not re.search(pattern, body, re.DOTALL):
-                    raise translate.Unknown(f"{pattern!r} is not there")
-                body = re.sub(pattern, new, body, flags=re.DOTALL)
+            body = translate.rewritten(translate.function_text(source, function)[2], replaced)
             constants = source + (sources / "arith/src/backend/ifma.rs").read_text()
             lines.append(Vectors(constants, body, translate).text(name, parameters, result))
         except translate.Unknown as error:
