@@ -8,9 +8,9 @@ Usage: build_times.py measure [--revision REV] [--caches FOLDER] STEP=COMMAND...
 `measure` clones REV (HEAD) into a scratch folder and runs the commands one after another in it,
 with cargo's home, the cache of hardware models and pip's and npm's caches empty (--caches keeps
 them in FOLDER, for a warm run). It writes wall, user and system seconds of each step, the parts
-that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that
-the operating system lacks are installed by the first step that needs them. Leave the machine alone
-meanwhile. `table` joins files of the same label into one column.
+that a step reports itself (`test: rust  9 min 02 s`), and the machine. Packages that the operating
+system lacks are installed by the first step that needs them. Leave the machine alone meanwhile.
+`table` joins files of the same label into one column.
 """
 
 import argparse

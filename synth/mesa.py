@@ -280,8 +280,8 @@ def table_4(found, cycles):
         counts = "/".join(f"{used[kind]:g}" for kind in ("LUT", "DSP", "FF", "BRAM"))
         # Mapped cells and a projected clock enter no common number.
         rows.append((name, "Yosys, xc7", n, "-", 100, f"{interval:.4f}", latency, "-", counts, f"{throughput:.2f}", "-", "-", "-"))
-    clocks, counts = [[f"{what}, {kind}" for kind in kinds] for what, kinds in (("MHz", ("routed", "projected")), ("LUT/DSP/FF/BRAM", ("routed", "mapped")))]
-    head = ("design", "platform", "N", *clocks, "ms between two", "ms latency", *counts, "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
+    clocks, cells = ("MHz, routed", "MHz, projected"), ("LUT/DSP/FF/BRAM, routed", "LUT/DSP/FF/BRAM, mapped")
+    head = ("design", "platform", "N", *clocks, "ms between two", "ms latency", *cells, "TP (kbit/s)", "TP/LUT", "TP/DSP", "TP/FF")
     return table(head, rows)
 
 
