@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The encryptor board: votes come over a serial line, ballots go to the tally board over a
-// peripheral interface and are kept in a flash memory.
+// The encryptor board: receives votes over a serial line, sends ballots to the tally board over a
+// peripheral interface, and keeps them in a flash memory.
 //
-// Over the line (uart_link) a vote is what vote_processor takes. The board answers with a word
-// {code, kind} of 16 bits each, the vote's identifier, and
+// A vote on the line (uart_link) has the form that vote_processor accepts. The board answers with a
+// word {code, kind} of 16 bits each, the vote's identifier, and
 //
-//   kind 5, proof     words of mark_prover for the mark that the code says, a piece a message: its ciphertext, then its proof, a side each. A contest that asks for a
-//                     sum has its proof behind those of all marks, with Candidates for its code
-//   kind 1, receipt   eight words, SHA-256 of {key, voter, contest, ciphertexts}: the ballot is made and all of it was given, and it is not yet cast
+//   kind 5, proof     words of mark_prover for the mark given by the code, a piece per message: its ciphertext, then its proof, a side each. If the contest requires a proof
+//                     of the sum, it follows those of all marks, with Candidates as its code
+//   kind 1, receipt   eight words, SHA-256 of {key, voter, contest, ciphertexts}: the ballot is made and all of it was sent, but it is not yet cast
 //   kind 2, stored    nothing: the ballot is in the log and counts, whatever happens from then on
-//   kind 3, opened    marks, the exponents and the ballot's words: the ballot was challenged, everybody can make its ciphertexts again, and it never counts
-//   kind 4, refused   nothing; code is why (ballot_pkg)
+//   kind 3, opened    marks, the exponents and the ballot's words: the ballot was challenged, everybody can recompute its ciphertexts, and it never counts
+//   kind 4, refused   nothing; the code is the reason (ballot_pkg)
 //
-// A contest whose least is its most asks for the proof that the marks add up to it; one of most 1
-// and least 0 with more than one candidate for the proof that they add up to at most 1. After a
-// receipt the voter's terminal says {0, identifier} to cast or {1, identifier} to challenge;
-// whatever else it says drops the ballot. The receipt comes before the decision, so the board
-// cannot know which ballots will be looked into.
+// A contest whose least equals its most requires the proof that the marks sum to this number. One
+// of most 1, least 0 and more than one candidate requires the proof that they sum to at most 1.
+// After a receipt, the voter's terminal sends {0, identifier} to cast or {1, identifier} to
+// challenge. Anything else drops the ballot. The receipt comes before the decision, so the board
+// cannot know which ballots will be checked.
 //
-// Every mark of the board's Candidates is encrypted and proved, those that the contest does not
-// have as 0, by mark_prover. The context of its proofs is the election's, and the voter's name is
-// the voter's number in eight hexadecimal digits (proof_challenge). When the noise source has
-// failed nothing is encrypted. A ballot's words are where its record will be written from
+// mark_prover encrypts and proves all Candidates marks of the board; those that the contest does
+// not have are 0. The context of its proofs is the election's, and the voter's name is the voter's
+// number in eight hexadecimal digits (proof_challenge). After a failure of the noise source,
+// nothing is encrypted. A ballot's words are stored where its record will be written from
 // (vote_log), as they leave for the line. Ballots are forwarded to the tally board in the order of
-// the log, all of them again after a reset of either board: the tally counts each key once.
+// the log, and all of them again after a reset of either board: the tally counts each key once.
 module encryptor_board #(
     parameter int unsigned N                  = 512,   // bits of n^2, a multiple of 64
-    // of an exponent, a multiple of 32, at least 64
+    // bits of an exponent, a multiple of 32, at least 64
     parameter int unsigned ABits              = 128,
     parameter int unsigned Digit              = 32,    // of products, as in mont_mul_digit
     parameter int unsigned Voters             = 1000,
-    parameter int unsigned Contests           = 1,     // 10 at most, as candidates
-    parameter int unsigned Candidates         = 2,     // marks of a ballot, 9 at most
+    parameter int unsigned Contests           = 1,     // at most 10
+    parameter int unsigned Candidates         = 2,     // marks of a ballot, at most 9
     // ballots in the log, which fill sectors of its memory (vote_log)
     parameter int unsigned Slots              = 1024,
     parameter int unsigned BaudDivisor        = 868,   // of the serial line
@@ -40,13 +40,13 @@ module encryptor_board #(
     parameter int unsigned FlashTimeout       = 1 << 20,
     parameter int unsigned Timeout            = 1 << 20,
     parameter int unsigned Retries            = 8,
-    parameter int unsigned Samples            = 1024,  // of noise_source_port
+    parameter int unsigned Samples            = 1024,  // see noise_source_port
     parameter int unsigned NoiseTimeout       = 1 << 20
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
-    input  logic [15:0]           tag_i,         // another one after each reset
-    // the key, as in mark_prover; it and the election stay from one reset to the next
+    input  logic [15:0]           tag_i,         // differs after each reset
+    // the key, as in mark_prover; it and the election do not change between resets
     input  logic [N-1:0]          modulus_i,
     input  logic [Digit-1:0]      inverse_i,
     input  logic [N-1:0]          enter_i,
@@ -74,14 +74,14 @@ module encryptor_board #(
     output logic                  flash_copi_o,
     input  logic                  flash_cipo_i,
     output logic                  noise_failed_o,
-    // of either link, with its code (link_pkg); the line first
+    // a fault of either link, with its code (link_pkg); the line has priority
     output logic                  fault_o,
     output logic [3:0]            fault_code_o
 );
     localparam int unsigned CWords = N / 32;
     localparam int unsigned AWords = ABits / 32;
     localparam int unsigned Body = 2 + Candidates * CWords;
-    // Bytes of the memory for a ballot, 2^SlotLog: a page, or as many as it takes.
+    // 2^SlotLog bytes of the memory per ballot: a page, or as many as needed.
     localparam int unsigned SlotLog = Body + 2 <= 64 ? 8 : $clog2(4 * (Body + 2));
     localparam int unsigned Said = 3 + Candidates * AWords + Body;  // words of the longest answer
     localparam int unsigned SaidBits = $clog2(Said + 1);
@@ -90,44 +90,44 @@ module encryptor_board #(
     localparam int unsigned MarkBits = $clog2(Candidates + 1);
     if (N < 64 || N % 64 != 0) $error("encryptor_board: N must be a multiple of 64");
     if (ABits % 32 != 0 || ABits < 64) $error("encryptor_board: ABits must be a multiple of 32, at least 64");
-    localparam int unsigned More = $clog2(Candidates) + 1;  // bits that a sum of openings is longer
+    localparam int unsigned More = $clog2(Candidates) + 1;  // extra bits of a sum of openings
     localparam int unsigned MoreBits = $clog2(More + 1);
     localparam int unsigned OBits = ABits + 32;
     // words of the longest piece of a proof: commitment, challenge, answer
     localparam int unsigned Piece = CWords + ABits / 32 + 22;
-    localparam int unsigned Longest = Said > Piece ? Said : Piece + 2;  // of a message
+    localparam int unsigned Longest = Said > Piece ? Said : Piece + 2;  // words of a message
     if (Contests < 1 || Contests > 10 || Candidates < 1 || Candidates > 9) $error("encryptor_board: Contests must be from 1 to 10, Candidates to 9");
 
     typedef logic [SaidBits-1:0] said_t;
     typedef enum logic [4:0] {
         Rest,
-        Asking,    // whether a voter has voted
-        Order,     // a mark's encryption and proof, or a sum's
+        Asking,    // asks whether the voter has voted
+        Order,     // orders the encryption and proof of a mark or sum
         Prove,
-        Head,      // a piece of a proof on the line
+        Head,      // sends the head of a piece of a proof
         Words,
         Sent,
-        Note,      // voter and contest into the ballot
-        Hash,      // words of the ballot
-        Receipt,   // the digest
-        Say,       // a message on the line
-        Open,      // exponents on the line
-        Show,      // a ballot on the line
-        Decide,    // the terminal's word
+        Note,      // writes key, voter and contest
+        Hash,      // hashes the ballot
+        Receipt,   // waits for the digest
+        Say,       // sends a message
+        Open,      // sends the exponents
+        Show,      // sends the ballot
+        Decide,    // receives the terminal's decision
         Append,
         Appending,
-        Fetch,     // a ballot of the log
+        Fetch,     // fetches a ballot of the log
         Fetching,
-        Forward,   // its words to the tally board
+        Forward,   // sends its words to the tally board
         Forwarded
     } state_e;
 
-    state_e state_q;
+    state_e state_d, state_q;
     logic [31:0] id_q, key_q;
     logic [32*Short-1:0] said_q;
     said_t left_q;
     logic [ABits-1:0] openings_q[Candidates];
-    // The record in hand: where a word goes, and where one is read.
+    // The record in hand: the place of the next word to write, and of the next to read.
     logic [PlaceBits-1:0] place_q, show_q;
     logic shown_q, cipher_q, show, show_taken;
     logic [31:0] record_word;
@@ -174,7 +174,7 @@ module encryptor_board #(
         .fault_o     (line_fault),
         .fault_code_o(line_code)
     );
-    // An opened ballot is said in three parts: opening_q is high in those before the last.
+    // An opened ballot is sent in three parts; opening_q is high before the last one.
     always_comb begin
         line_in_data = said_q[31:0];
         if (state_q == Words) line_in_data = piece_word;
@@ -294,8 +294,8 @@ module encryptor_board #(
         .unequal_o     (unequal)
     );
 
-    // What the contest asks for beside marks of 0 or 1: a proof of their sum, whose opening is
-    // longer by as many bits as one mark less has.
+    // The contest's requirement in addition to marks of 0 or 1: a proof of their sum. The sum's
+    // opening is longer by as many bits as the number of marks less one has.
     logic [7:0] candidates, most, least;
     assign candidates = candidates_i[8*contest_q+:8];
     assign most = most_i[8*contest_q+:8];
@@ -334,7 +334,7 @@ module encryptor_board #(
     logic [PlaceBits-1:0] record_place;
     logic [31:0] record_data;
     logic [$clog2(Slots):0] used;
-    // Records that the tally board has; and that it was reset, and has none.
+    // The number of records that the tally board has; anew_q: it was reset and has none.
     logic [$clog2(Slots):0] forwarded_q;
     logic anew_q;
 
@@ -372,14 +372,14 @@ module encryptor_board #(
         .copi_o         (flash_copi_o),
         .cipo_i         (flash_cipo_i)
     );
-    // Key, voter and contest, and each mark's ciphertext as it goes to the line.
+    // Key, voter and contest, then each mark's ciphertext as it goes to the line.
     assign record_write = state_q == Note || (state_q == Words && cipher_q && piece_valid && line_in_ready);
     assign record_place = place_q;
     always_comb begin
         record_data = piece_word;
         if (state_q == Note) record_data = place_q == '0 ? key_q : place_q == PlaceBits'(1) ? voter_q : {28'd0, contest_q};
     end
-    // Its words from show_q on, each a cycle after it is asked for.
+    // The record's words from show_q on, each a cycle after its request.
     assign show = state_q == Hash || state_q == Show || state_q == Forward;
     assign show_taken = shown_q && ((state_q == Hash && hash_ready) || (state_q == Show && line_in_ready) || (state_q == Forward && tally_ready));
     assign known_valid = state_q == Asking && log_done;
@@ -418,10 +418,10 @@ module encryptor_board #(
     assign fault_o = line_fault || tally_fault;
     assign fault_code_o = line_fault ? line_code : tally_code;
 
-    // ---- what is done ---------------------------------------------------------------------------
+    // ---- control --------------------------------------------------------------------------------
 
     logic decided;
-    // Why the ballot that is under way is refused now.
+    // The reason to refuse the current ballot now.
     always_comb begin
         refusal = ballot_pkg::NotRefused;
         unique case (state_q)
@@ -435,200 +435,257 @@ module encryptor_board #(
     end
     assign refuse = refusal != ballot_pkg::NotRefused;
 
-    // The second word of two is the identifier, and the first was 0 or 1.
+    // The second of two words is the identifier, and the first was 0 or 1.
     assign decided = !first_q && !bad_q && line_out_data == id_q;
 
+    logic begins, mark_done, proofs_done, decides, passed;
+    // A vote is accepted.
+    assign begins = state_q == Rest && !ask_valid && !refused_valid && vote_valid;
+    // A mark or the sum is proved; proofs_done: it was the ballot's last.
+    assign mark_done = state_q == Prove && !piece_valid && proved;
+    assign proofs_done = mark_done && (of_sum || (mark_q == MarkBits'(Candidates - 1) && !asks_sum));
+    // The terminal's last word.
+    assign decides = state_q == Decide && line_out_valid && line_out_last;
+
+    // passed: the tally board has the current record of the log, or it cannot be read.
+    always_comb begin
+        state_d = state_q;
+        passed  = 1'b0;
+        unique case (state_q)
+            Rest:
+            if (ask_valid) begin
+                if (log_ready) state_d = Asking;
+            end else if (refused_valid) begin
+                state_d = Say;
+            end else if (vote_valid) begin
+                state_d = Note;
+            end else if (!anew_q && log_ready && tally_up && forwarded_q != used) begin
+                state_d = Fetch;
+            end
+            Asking: if (log_done) state_d = Rest;
+            Note: if (place_q == PlaceBits'(2)) state_d = Order;
+            Order: if (prove_ready) state_d = Prove;
+            Prove:
+            if (piece_valid) state_d = Head;
+            else if (proved) state_d = proofs_done ? Hash : Order;
+            Head: if (line_in_ready && line_in_last) state_d = Words;
+            Words: if (piece_valid && line_in_ready && piece_last) state_d = Sent;
+            Sent: if (line_delivered) state_d = Prove;
+            Hash: if (show_taken && line_in_last) state_d = Receipt;
+            Receipt: if (digest_valid) state_d = Say;
+            Say: begin
+                if (line_in_valid && line_in_ready && opening_q && line_in_last) state_d = Open;
+                if (line_delivered && left_q == '0) state_d = decide_q ? Decide : Rest;
+            end
+            Open: if (line_in_ready && line_in_last) state_d = Show;
+            Show: if (show_taken && line_in_last) state_d = Say;
+            Decide: if (decides) state_d = decision_q ? Say : Append;
+            Append: if (log_ready) state_d = Appending;
+            Appending: if (log_done) state_d = Say;
+            Fetch: if (log_ready) state_d = Fetching;
+            Fetching:
+            if (log_done) begin
+                passed  = log_answer != ballot_pkg::Done;
+                state_d = passed ? Rest : Forward;
+            end
+            Forward: if (show_taken && line_in_last) state_d = Forwarded;
+            default: begin
+                passed = tally_delivered;
+                if (passed) state_d = Rest;
+            end
+        endcase
+        if (refuse) state_d = Say;
+    end
+
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) state_q <= Rest;
+        else state_q <= state_d;
+    end
+
+    // The current vote's voter and contest.
     always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            state_q      <= Rest;
-            id_q         <= '0;
-            key_q        <= '0;
-            said_q       <= '0;
-            left_q       <= '0;
-            place_q      <= '0;
-            show_q       <= '0;
-            shown_q      <= 1'b0;
-            cipher_q  <= 1'b0;
-            opening_q    <= 1'b0;
+            id_q      <= '0;
+            key_q     <= '0;
+            voter_q   <= '0;
+            contest_q <= '0;
+        end else if (begins) begin
+            id_q      <= vote_id;
+            key_q     <= {vote_contest[7:0], vote_voter[23:0]};
+            voter_q   <= vote_voter;
+            contest_q <= vote_contest[3:0];
+        end
+    end
+
+    // The mark that is being proved. Its first piece is its ciphertext.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            mark_q   <= '0;
+            cipher_q <= 1'b0;
+        end else begin
+            if (begins) mark_q <= '0;
+            if (mark_done) mark_q <= mark_q + MarkBits'(1);
+            if (state_q == Order && prove_ready) cipher_q <= !of_sum;
+            if (state_q == Words && piece_valid && line_in_ready && piece_last) cipher_q <= 1'b0;
+        end
+    end
+
+    // Everything that could open a ballot is erased when the ballot is decided, either way.
+    // Exponents to be sent are erased as they are sent.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
             marks_q      <= '0;
             kept_marks_q <= '0;
             sum_q        <= '0;
-            mark_q       <= '0;
-            voter_q      <= '0;
-            contest_q    <= '0;
-            decide_q     <= 1'b0;
-            bad_q        <= 1'b0;
-            first_q      <= 1'b0;
-            decision_q   <= 1'b0;
-            forwarded_q  <= '0;
-            anew_q       <= 1'b0;
             for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= '0;
         end else begin
-            shown_q <= show && !show_taken;
-            if (show_taken) begin
-                show_q <= show_q + PlaceBits'(1);
-                left_q <= left_q - said_t'(1);
+            if (begins) begin
+                marks_q      <= vote_marks;
+                kept_marks_q <= vote_marks;
+                sum_q        <= '0;
             end
+            if (mark_done && !of_sum) begin
+                marks_q <= marks_q >> 1;
+                for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= openings_q[(k+1)%Candidates];
+                openings_q[Candidates-1] <= opening;
+                if (8'(mark_q) < candidates) sum_q <= sum_q + OBits'(opening);
+            end
+            if (proofs_done) sum_q <= '0;
+            if (state_q == Open && line_in_ready) begin
+                // Erases the words that were sent.
+                for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= {openings_q[(k+1)%Candidates][31:0], openings_q[k][ABits-1:32]};
+                openings_q[Candidates-1] <= openings_q[Candidates-1] >> 32;
+            end
+            if (refuse || decides) begin
+                if (refuse || !decision_q) for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= '0;
+                kept_marks_q <= '0;
+                marks_q      <= '0;
+                sum_q        <= '0;
+            end
+        end
+    end
+
+    // The places in the record in hand.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            place_q <= '0;
+            show_q  <= '0;
+            shown_q <= 1'b0;
+        end else begin
             if (record_write) place_q <= place_q + PlaceBits'(1);
-            if (tally_fault && tally_code == link_pkg::PartnerReset) anew_q <= 1'b1;
+            if (begins) place_q <= '0;
+            shown_q <= show && !show_taken;
+            if (show_taken) show_q <= show_q + PlaceBits'(1);
+            if (proofs_done || (state_q == Fetching && log_done)) show_q <= '0;
+            if (state_q == Open && line_in_ready && line_in_last) show_q <= PlaceBits'(1);
+        end
+    end
+
+    // The message, and the words that are left of it, of the exponents, or of the record.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            said_q <= '0;
+            left_q <= '0;
+        end else begin
+            if (show_taken) left_q <= left_q - said_t'(1);
             unique case (state_q)
-                Rest: begin
-                    if (ask_valid) begin
-                        if (log_ready) state_q <= Asking;
-                    end else if (refused_valid) begin
-                        said_q  <= (32 * Short)'({refused_id, 8'd0, refused_code, 16'd4});
-                        left_q  <= said_t'(2);
-                        state_q <= Say;
-                    end else if (vote_valid) begin
-                        id_q         <= vote_id;
-                        key_q        <= {vote_contest[7:0], vote_voter[23:0]};
-                        place_q      <= '0;
-                        marks_q      <= vote_marks;
-                        kept_marks_q <= vote_marks;
-                        mark_q       <= '0;
-                        sum_q        <= '0;
-                        voter_q      <= vote_voter;
-                        contest_q    <= vote_contest[3:0];
-                        state_q      <= Note;
-                    end else if (anew_q) begin
-                        anew_q      <= 1'b0;
-                        forwarded_q <= '0;
-                    end else if (log_ready && tally_up && forwarded_q != used) begin
-                        state_q <= Fetch;
-                    end
-                end
-                Asking: if (log_done) state_q <= Rest;
-                Note: if (place_q == PlaceBits'(2)) state_q <= Order;
-                Order:
-                if (prove_ready) begin
-                    // A mark's first piece is its ciphertext.
-                    cipher_q <= !of_sum;
-                    state_q     <= Prove;
+                Rest:
+                if (!ask_valid && refused_valid) begin
+                    said_q <= (32 * Short)'({refused_id, 8'd0, refused_code, 16'd4});
+                    left_q <= said_t'(2);
                 end
                 Prove:
                 if (piece_valid) begin
-                    said_q  <= (32 * Short)'({id_q, 16'(mark_q), 16'd5});
-                    left_q  <= said_t'(2);
-                    state_q <= Head;
-                end else if (proved) begin
-                    mark_q  <= mark_q + MarkBits'(1);
-                    state_q <= Order;
-                    if (!of_sum) begin
-                        marks_q <= marks_q >> 1;
-                        for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= openings_q[(k+1)%Candidates];
-                        openings_q[Candidates-1] <= opening;
-                        if (8'(mark_q) < candidates) sum_q <= sum_q + OBits'(opening);
-                    end
-                    if (of_sum || (mark_q == MarkBits'(Candidates - 1) && !asks_sum)) begin
-                        sum_q   <= '0;
-                        show_q  <= '0;
-                        left_q  <= said_t'(Body + 1);
-                        state_q <= Hash;
-                    end
+                    said_q <= (32 * Short)'({id_q, 16'(mark_q), 16'd5});
+                    left_q <= said_t'(2);
+                end else if (proofs_done) begin
+                    left_q <= said_t'(Body + 1);
                 end
                 Head:
                 if (line_in_ready) begin
                     said_q <= said_q >> 32;
                     left_q <= left_q - said_t'(1);
-                    if (line_in_last) state_q <= Words;
                 end
-                Words:
-                if (piece_valid && line_in_ready && piece_last) begin
-                    cipher_q <= 1'b0;
-                    state_q     <= Sent;
-                end
-                Sent: if (line_delivered) state_q <= Prove;
-                Hash: if (show_taken && line_in_last) state_q <= Receipt;
                 Receipt:
                 if (digest_valid) begin
                     said_q <= '0;
                     for (int k = 0; k < 8; k++) said_q[32*(k+2)+:32] <= digest[255-32*k-:32];
                     said_q[63:0] <= {id_q, 32'd1};
                     left_q       <= said_t'(10);
-                    decide_q     <= 1'b1;
-                    state_q      <= Say;
                 end
-                Say: begin
-                    if (line_in_valid && line_in_ready) begin
-                        said_q <= said_q >> 32;
-                        left_q <= left_q - said_t'(1);
-                        if (opening_q && line_in_last) begin
-                            left_q  <= said_t'(Candidates * AWords);
-                            state_q <= Open;
-                        end
-                    end
-                    if (line_delivered && left_q == '0) begin
-                        first_q <= 1'b1;
-                        bad_q   <= 1'b0;
-                        state_q <= decide_q ? Decide : Rest;
-                    end
+                Say:
+                if (line_in_valid && line_in_ready) begin
+                    said_q <= said_q >> 32;
+                    left_q <= (opening_q && line_in_last) ? said_t'(Candidates * AWords) : left_q - said_t'(1);
                 end
-                Open:
-                if (line_in_ready) begin
-                    // What was said is gone.
-                    for (int k = 0; k < int'(Candidates) - 1; k++) openings_q[k] <= {openings_q[(k+1)%Candidates][31:0], openings_q[k][ABits-1:32]};
-                    openings_q[Candidates-1] <= openings_q[Candidates-1] >> 32;
-                    left_q <= left_q - said_t'(1);
-                    if (line_in_last) begin
-                        opening_q <= 1'b0;
-                        show_q    <= PlaceBits'(1);
-                        left_q    <= said_t'(Body);
-                        state_q   <= Show;
-                    end
+                Open: if (line_in_ready) left_q <= line_in_last ? said_t'(Body) : left_q - said_t'(1);
+                Decide:
+                if (decides) begin
+                    said_q <= (32 * Short)'({32'(kept_marks_q), id_q, 32'd3});
+                    left_q <= said_t'(3);
                 end
-                Show: if (show_taken && line_in_last) state_q <= Say;
+                Appending:
+                if (log_done) begin
+                    said_q <= (32 * Short)'({id_q, 32'd2});
+                    left_q <= said_t'(2);
+                end
+                Fetching: if (log_done) left_q <= said_t'(Body + 1);
+                default: ;
+            endcase
+            if (refuse) begin
+                said_q <= (32 * Short)'({id_q, 8'd0, refusal, 16'd4});
+                left_q <= said_t'(2);
+            end
+        end
+    end
+
+    // The terminal's decision after a receipt.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            decide_q   <= 1'b0;
+            first_q    <= 1'b0;
+            bad_q      <= 1'b0;
+            decision_q <= 1'b0;
+            opening_q  <= 1'b0;
+        end else begin
+            unique case (state_q)
+                Receipt: if (digest_valid) decide_q <= 1'b1;
+                Say:
+                if (line_delivered && left_q == '0) begin
+                    first_q <= 1'b1;
+                    bad_q   <= 1'b0;
+                end
+                Open: if (line_in_ready && line_in_last) opening_q <= 1'b0;
                 Decide:
                 if (line_out_valid) begin
                     first_q <= 1'b0;
                     if (first_q) decision_q <= line_out_data[0];
                     bad_q <= bad_q || (first_q ? line_out_data[31:1] != '0 : !line_out_last);
                     if (line_out_last) begin
-                        decide_q <= 1'b0;
-                        said_q    <= (32 * Short)'({32'(kept_marks_q), id_q, 32'd3});
-                        left_q    <= said_t'(3);
+                        decide_q  <= 1'b0;
                         opening_q <= decision_q;
-                        state_q   <= decision_q ? Say : Append;
                     end
                 end
-                Append: if (log_ready) state_q <= Appending;
-                Appending:
-                if (log_done) begin
-                    said_q  <= (32 * Short)'({id_q, 32'd2});
-                    left_q  <= said_t'(2);
-                    state_q <= Say;
-                end
-                Fetch: if (log_ready) state_q <= Fetching;
-                Fetching:
-                if (log_done) begin
-                    show_q  <= '0;
-                    left_q  <= said_t'(Body + 1);
-                    state_q <= Forward;
-                    if (log_answer != ballot_pkg::Done) begin
-                        forwarded_q <= forwarded_q + ($clog2(Slots) + 1)'(1);
-                        state_q     <= Rest;
-                    end
-                end
-                Forward: if (show_taken && line_in_last) state_q <= Forwarded;
-                default:
-                if (tally_delivered) begin
-                    forwarded_q <= forwarded_q + ($clog2(Slots) + 1)'(1);
-                    state_q     <= Rest;
-                end
+                default: ;
             endcase
             if (refuse) begin
-                said_q   <= (32 * Short)'({id_q, 8'd0, refusal, 16'd4});
-                left_q    <= said_t'(2);
                 decide_q  <= 1'b0;
                 opening_q <= 1'b0;
-                state_q   <= Say;
             end
-            // What could open a ballot goes when it is decided on, one way or the other: exponents
-            // that are to be said, as they are.
-            if (refuse || (state_q == Decide && line_out_valid && line_out_last)) begin
-                if (refuse || !decision_q) for (int k = 0; k < int'(Candidates); k++) openings_q[k] <= '0;
-                kept_marks_q <= '0;
-                marks_q      <= '0;
-                sum_q        <= '0;
+        end
+    end
+
+    // The records that the tally board has, in the order of the log.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            forwarded_q <= '0;
+            anew_q      <= 1'b0;
+        end else begin
+            if (passed) forwarded_q <= forwarded_q + ($clog2(Slots) + 1)'(1);
+            if (tally_fault && tally_code == link_pkg::PartnerReset) anew_q <= 1'b1;
+            if (state_q == Rest && !ask_valid && !refused_valid && !vote_valid && anew_q) begin
+                forwarded_q <= '0;
+                anew_q      <= 1'b0;
             end
         end
     end

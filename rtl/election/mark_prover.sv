@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A mark is encrypted, c = (1 + n)^m (h^n)^a mod n^2, and shown to hold 0 or 1; or a contest's sum
-// is shown to be what it must be. The proofs are those by short openings of
-// docs/explanation/proofs.md, for what proof_i says:
+// Encrypts a mark, c = (1 + n)^m (h^n)^a mod n^2, and proves that it holds 0 or 1; or proves that a
+// contest's sum is as required. The proofs are those by short openings of
+// docs/explanation/proofs.md. proof_i selects one:
 //
-//   MarkIsBit   a is drawn. c and the proof are given.
-//   SumIsBit    a is the sum of the marks' openings and m that of the marks, 0 or 1: c is the product of their ciphertexts. The proof is given.
-//   SumIsKnown  c = (h^n)^a, the same product less the known sum: the proof that it holds 0 is given.
+//   MarkIsBit   a is drawn. Outputs c and the proof.
+//   SumIsBit    a is the sum of the marks' openings and m that of the marks, 0 or 1: c is the product of their ciphertexts. Outputs the proof.
+//   SumIsKnown  c = (h^n)^a, the same product less the known sum. Outputs the proof that it holds 0.
 //
-// A proof that c holds 0 or 1 has two sides. That of the number s which c does not hold is made up
-// from a challenge f that is drawn, that of the other gets what f leaves of the hash E. A prover
-// who knows a need not invert anything for that: with rho_s drawn for both sides,
+// A proof that c holds 0 or 1 has two sides. The side of the number s that c does not hold is
+// simulated from a drawn challenge f. The other side's challenge is what f leaves of the hash E. A
+// prover who knows a need not invert anything: with rho_s drawn for both sides,
 //
 //   A_s = (1 + n)^((s - m) f) (h^n)^rho_s,   z_s = rho_s + e_s a,   e_m = E - f mod 2^256,   the other e = f,
 //
-// since (h^n)^z_s (c (1 + n)^-s)^-e_s comes to the same A_s. So a side is two powers, of 1 - n or
-// 1 + n with the exponent f or 0, and of h^n, whichever it is: neither time nor order of what is
-// done depends on m, a or anything drawn. All powers are made twice (lockstep_power); where two
-// differ the prover gives unequal_o, and nothing else until it is reset.
+// since (h^n)^z_s (c (1 + n)^-s)^-e_s equals the same A_s. So each side is two powers: one of 1 - n
+// or 1 + n with the exponent f or 0, and one of h^n. Neither the time nor the order of operations
+// depends on m, a or anything drawn. All powers are computed twice (lockstep_power). If two differ,
+// the prover sets unequal_o and outputs nothing else until it is reset.
 //
-// Words leave lowest first, in pieces that end with word_last_o: c (marks alone), then for each
-// side A_s, e_s (not of SumIsKnown) and z_s. a is given with opening_o when all of them were taken.
-// What is secret is wiped then.
+// Words leave lowest first, in pieces that end with word_last_o: c (marks only), then for each side
+// A_s, e_s (not of SumIsKnown) and z_s. When all of them have been accepted, a is output on
+// opening_o, and then all secrets are wiped.
 module mark_prover #(
     parameter int unsigned N     = 512,  // bits of n^2, a multiple of 64
-    parameter int unsigned ABits = 128,  // of an opening, a multiple of 32
-    parameter int unsigned More  = 2,    // bits that a sum of openings is longer
+    parameter int unsigned ABits = 128,  // bits of an opening, a multiple of 32
+    parameter int unsigned More  = 2,    // extra bits of a sum of openings
     parameter int unsigned Digit = 32,   // of products, as in mont_mul_digit
     localparam int unsigned OBits = ABits + 32,
     localparam int unsigned MoreBits = $clog2(More + 1)
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    // The key, as in secret_power, stable.
+    // The key, as in secret_power; stable.
     input  logic [N-1:0]        modulus_i,
     input  logic [Digit-1:0]    inverse_i,
     input  logic [N-1:0]        enter_i,
@@ -40,8 +40,7 @@ module mark_prover #(
     input  logic [N-1:0]        plus_i,        // 1 + n
     input  logic [N-1:0]        minus_i,       // 1 - n mod n^2
     input  logic [N-1:0]        base_i,        // h^n mod n^2
-    // What the challenge is over beside what is made here (proof_challenge), stable while a proof
-    // is made.
+    // Further inputs of the challenge (proof_challenge), stable while a proof is made.
     input  logic [N/2-1:0]      n_i,
     input  logic [N/2-1:0]      h_i,
     input  logic [255:0]        election_i,
@@ -52,13 +51,13 @@ module mark_prover #(
     input  logic                random_valid_i,
     output logic                random_ready_o,
     input  logic [31:0]         random_i,
-    // What is to be shown.
+    // The statement to prove.
     input  logic                in_valid_i,
     output logic                in_ready_o,
     input  logic [1:0]          proof_i,       // a proof_e of ballot_pkg
     input  logic                value_i,       // m
     input  logic [OBits-1:0]    sum_i,         // a, of a sum
-    input  logic [MoreBits-1:0] more_i,        // by how many bits it is longer: 0 for a mark
+    input  logic [MoreBits-1:0] more_i,        // extra bits of a sum: 0 for a mark
     output logic                word_valid_o,
     input  logic                word_ready_i,
     output logic [31:0]         word_o,
@@ -84,27 +83,27 @@ module mark_prover #(
     typedef logic [LeftBits-1:0] left_t;
     typedef enum logic [3:0] {
         Rest,
-        Draw,       // random words
+        Draw,       // draws random words
         Cipher,     // begins the power that is c
         Ciphering,
         Shift,      // begins the power of 1 - n or 1 + n
         Shifting,
-        Commit,     // begins that of h^n
+        Commit,     // begins the power of h^n
         Committing,
         Challenge,
-        Multiply,   // e_s a
-        Say,        // words
+        Multiply,   // e_s times a
+        Say,        // outputs words
         Done,
         Failed
     } state_e;
-    // What is drawn.
+    // The values that are drawn.
     typedef enum logic [1:0] {
         Opening,
         Share,  // of the challenge
         Rho
     } draw_e;
 
-    state_e state_q;
+    state_e state_d, state_q;
     draw_e draw_q;
     logic [1:0] proof_q;
     logic value_q, side_q, of_side_q;
@@ -126,7 +125,7 @@ module mark_prover #(
     assign random_ready_o = state_q == Draw;
     assign drawn = random_valid_i && count_q == left_t'(1);
 
-    // rho has as many bits as the opening and Hiding more.
+    // rho has Hiding bits more than the opening.
     assign masked = random_q & ~({RBits{1'b1}} << (CountBits'(ABits + Hiding) + CountBits'(more_q)));
 
     // ---- powers ---------------------------------------------------------------------------------
@@ -200,10 +199,10 @@ module mark_prover #(
         .out_ready_i(1'b1),
         .challenge_o(hash)
     );
-    // Of this side.
+    // The challenge of this side.
     assign challenge = false_side && !known ? share_q : hash_q - (share_q & {256{!known}});
 
-    // ---- answers: a row of products a word of the challenge -------------------------------------
+    // ---- answers: one row of products per word of the challenge ---------------------------------
 
     logic [63:0] term;
     logic row_ends;
@@ -211,170 +210,217 @@ module mark_prover #(
     assign product = {term[31:0], z_q[ZBits-1:32]};
     assign row_ends = count_q == left_t'(1);
 
-    // ---- what is done ---------------------------------------------------------------------------
+    // ---- control --------------------------------------------------------------------------------
+
+    logic accept, of_mark, answered, part_said, wipe;
+    assign accept = in_ready_o && in_valid_i;
+    assign of_mark = proof_q == ballot_pkg::MarkIsBit;
+    // The last row is done.
+    assign answered = state_q == Multiply && row_ends && row_q == 3'd7;
+    assign part_said = word_ready_i && word_last_o;
+    // Secrets are wiped after their use, the opening with the proof.
+    assign wipe = state_q == Failed || (state_q == Done && out_ready_i);
+
+    always_comb begin
+        state_d = state_q;
+        unique case (state_q)
+            Rest: if (in_valid_i) state_d = proof_i == ballot_pkg::MarkIsBit ? Draw : Cipher;
+            Draw:
+            if (drawn) begin
+                unique case (draw_q)
+                    Opening: state_d = Cipher;
+                    Share: state_d = Shift;
+                    default: state_d = Commit;
+                endcase
+            end
+            Cipher: if (power_ready) state_d = Ciphering;
+            Ciphering: if (r_valid) state_d = of_mark ? Say : Draw;
+            Shift: if (power_ready) state_d = Shifting;
+            Shifting: if (r_valid) state_d = Draw;
+            Commit: if (power_ready) state_d = Committing;
+            Committing: if (r_valid) state_d = (side_q || known) ? Challenge : Shift;
+            Challenge: if (hash_valid) state_d = Multiply;
+            Multiply: if (answered) state_d = Say;
+            Say:
+            if (part_said) begin
+                state_d = Draw;
+                if (of_side_q) state_d = (side_q || known) ? Done : Multiply;
+            end
+            Done: if (out_ready_i) state_d = Rest;
+            default: state_d = Failed;
+        endcase
+        if (r_valid && r_ready && !equal) state_d = Failed;
+    end
 
     always_ff @(posedge clk_i) begin
+        if (!rst_ni) state_q <= Rest;
+        else state_q <= state_d;
+    end
+
+    // The statement to prove, and the current side; once of_side_q is high, sides are output.
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            state_q      <= Rest;
-            draw_q       <= Opening;
-            proof_q      <= '0;
-            value_q      <= 1'b0;
-            side_q       <= 1'b0;
-            of_side_q    <= 1'b0;
-            more_q       <= '0;
-            random_q     <= '0;
-            share_q      <= '0;
-            hash_q       <= '0;
-            unasked_q    <= '0;
-            a_q          <= '0;
-            z_q          <= '0;
-            c_q          <= '0;
-            start_q      <= '0;
-            for (int k = 0; k < 2; k++) begin
-                rho_q[k]        <= '0;
-                commitment_q[k] <= '0;
+            proof_q   <= '0;
+            value_q   <= 1'b0;
+            more_q    <= '0;
+            side_q    <= 1'b0;
+            of_side_q <= 1'b0;
+        end else begin
+            if (accept) begin
+                proof_q   <= proof_i;
+                value_q   <= value_i;
+                more_q    <= more_i;
+                side_q    <= 1'b0;
+                of_side_q <= 1'b0;
             end
-            opening_q    <= '0;
-            carry_q      <= '0;
-            row_q        <= '0;
-            count_q      <= '0;
-            said_q       <= '0;
+            if (state_q == Committing && r_valid) side_q <= !side_q && !known;
+            if (state_q == Challenge && hash_valid) of_side_q <= 1'b1;
+            if (part_said && of_side_q) side_q <= 1'b1;
+            if (wipe) value_q <= 1'b0;
+        end
+    end
+
+    // Words left to draw or to output, or products left in a row; 0 before the first.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            count_q <= '0;
+        end else begin
+            unique case (state_q)
+                Rest: if (in_valid_i) count_q <= left_t'(ABits / 32);
+                Draw: if (random_valid_i) count_q <= count_q - left_t'(1);
+                Ciphering:
+                if (r_valid) begin
+                    count_q <= known ? left_t'(RBits / 32) : left_t'(8);
+                    if (of_mark) count_q <= left_t'(CWords);
+                end
+                Shifting: if (r_valid) count_q <= left_t'(RBits / 32);
+                Challenge: if (hash_valid) count_q <= '0;
+                Multiply: begin
+                    count_q <= (count_q == '0 || row_ends) ? left_t'(ZWords) : count_q - left_t'(1);
+                    if (answered) count_q <= known ? left_t'(SaidWords - 8) : left_t'(SaidWords);
+                end
+                Say:
+                if (word_ready_i) begin
+                    count_q <= count_q - left_t'(1);
+                    if (word_last_o) count_q <= of_side_q ? '0 : left_t'(8);
+                end
+                default: ;
+            endcase
+        end
+    end
+
+    // Values that are drawn, or come as a sum. A rho is kept for its answer.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            draw_q    <= Opening;
+            random_q  <= '0;
+            opening_q <= '0;
+            share_q   <= '0;
+            for (int k = 0; k < 2; k++) rho_q[k] <= '0;
         end else begin
             unique case (state_q)
                 Rest:
                 if (in_valid_i) begin
-                    proof_q   <= proof_i;
-                    value_q   <= value_i;
-                    more_q    <= more_i;
-                    opening_q <= sum_i;
-                    side_q    <= 1'b0;
-                    of_side_q <= 1'b0;
-                    start_q   <= value_i && proof_i != ballot_pkg::SumIsKnown ? one_i : zero_i;
                     draw_q    <= Opening;
-                    count_q   <= left_t'(ABits / 32);
-                    state_q   <= proof_i == ballot_pkg::MarkIsBit ? Draw : Cipher;
+                    opening_q <= sum_i;
                 end
                 Draw:
                 if (random_valid_i) begin
                     random_q <= {random_i, random_q[RBits-1:32]};
-                    count_q  <= count_q - left_t'(1);
-                    if (drawn) begin
-                        unique case (draw_q)
-                            Opening: begin
-                                opening_q <= {32'd0, random_i, random_q[RBits-1-:ABits-32]};
-                                state_q   <= Cipher;
-                            end
-                            Share: begin
-                                share_q <= {random_i, random_q[RBits-1-:224]};
-                                state_q <= Shift;
-                            end
-                            default: state_q <= Commit;
-                        endcase
-                    end
+                    if (drawn && draw_q == Opening) opening_q <= {32'd0, random_i, random_q[RBits-1-:ABits-32]};
+                    if (drawn && draw_q == Share) share_q <= {random_i, random_q[RBits-1-:224]};
                 end
-                Cipher: if (power_ready) state_q <= Ciphering;
-                Ciphering:
-                if (r_valid) begin
-                    c_q     <= r;
-                    said_q  <= SaidBits'(r);
-                    start_q <= known ? zero_i : enter_i;
-                    draw_q  <= known ? Rho : Share;
-                    count_q <= known ? left_t'(RBits / 32) : left_t'(8);
-                    state_q <= Draw;
-                    if (proof_q == ballot_pkg::MarkIsBit) begin
-                        count_q <= left_t'(CWords);
-                        state_q <= Say;
-                    end
-                end
-                Shift: if (power_ready) state_q <= Shifting;
-                Shifting:
-                if (r_valid) begin
-                    start_q <= r;
-                    draw_q  <= Rho;
-                    count_q <= left_t'(RBits / 32);
-                    state_q <= Draw;
-                end
+                Ciphering: if (r_valid) draw_q <= known ? Rho : Share;
+                Shifting: if (r_valid) draw_q <= Rho;
                 Commit:
                 if (power_ready) begin
                     rho_q[side_q] <= masked;
                     random_q      <= '0;
-                    state_q       <= Committing;
                 end
+                default: ;
+            endcase
+            if (wipe) begin
+                random_q  <= '0;
+                opening_q <= '0;
+                share_q   <= '0;
+                for (int k = 0; k < 2; k++) rho_q[k] <= '0;
+            end
+        end
+    end
+
+    // The start of a power, and the powers that enter the challenge.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            start_q <= '0;
+            c_q     <= '0;
+            for (int k = 0; k < 2; k++) commitment_q[k] <= '0;
+        end else begin
+            unique case (state_q)
+                Rest: if (in_valid_i) start_q <= value_i && proof_i != ballot_pkg::SumIsKnown ? one_i : zero_i;
+                Ciphering:
+                if (r_valid) begin
+                    c_q     <= r;
+                    start_q <= known ? zero_i : enter_i;
+                end
+                Shifting: if (r_valid) start_q <= r;
                 Committing:
                 if (r_valid) begin
                     commitment_q[side_q] <= r;
                     start_q              <= enter_i;
-                    side_q               <= !side_q && !known;
-                    state_q              <= (side_q || known) ? Challenge : Shift;
                 end
-                Challenge:
-                if (hash_valid) begin
-                    hash_q    <= hash;
-                    of_side_q <= 1'b1;
-                    count_q   <= '0;
-                    state_q   <= Multiply;
-                end
-                Multiply: begin
-                    // Its first cycle loads the operands.
-                    if (count_q == '0) begin
-                        unasked_q <= challenge;
-                        a_q       <= ZBits'(opening_q);
-                        z_q       <= ZBits'(rho_q[side_q]);
-                        carry_q   <= '0;
-                        row_q     <= '0;
-                        count_q   <= left_t'(ZWords);
-                    end else begin
-                        z_q     <= product;
-                        a_q     <= {a_q[31:0], a_q[ZBits-1:32]};
-                        carry_q <= term[63:32];
-                        count_q <= count_q - left_t'(1);
-                        if (row_ends) begin
-                            // All the way round, and a word up.
-                            a_q       <= {a_q[ZBits-1:32], 32'd0};
-                            unasked_q <= unasked_q >> 32;
-                            carry_q   <= '0;
-                            row_q     <= row_q + 3'd1;
-                            count_q   <= left_t'(ZWords);
-                            if (row_q == 3'd7) begin
-                                said_q  <= known ? SaidBits'({product, commitment_q[0]}) : {product, challenge, commitment_q[side_q]};
-                                count_q <= known ? left_t'(SaidWords - 8) : left_t'(SaidWords);
-                                state_q <= Say;
-                            end
-                        end
-                    end
-                end
-                Say:
-                if (word_ready_i) begin
-                    said_q  <= said_q >> 32;
-                    count_q <= count_q - left_t'(1);
-                    if (word_last_o) begin
-                        state_q <= Draw;
-                        count_q <= left_t'(8);
-                        if (of_side_q) begin
-                            count_q <= '0;
-                            side_q  <= 1'b1;
-                            state_q <= (side_q || known) ? Done : Multiply;
-                        end
-                    end
-                end
-                Done: if (out_ready_i) state_q <= Rest;
-                default: state_q <= Failed;
+                default: ;
             endcase
-            if (r_valid && r_ready && !equal) state_q <= Failed;
-            // What is secret is wiped when it was used: the opening with the proof.
-            if (state_q == Failed || (state_q == Done && out_ready_i)) begin
-                value_q   <= 1'b0;
-                random_q  <= '0;
-                share_q   <= '0;
+            if (wipe) start_q <= '0;
+        end
+    end
+
+    // The answer of a side. The first cycle loads the operands.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            hash_q    <= '0;
+            unasked_q <= '0;
+            a_q       <= '0;
+            z_q       <= '0;
+            carry_q   <= '0;
+            row_q     <= '0;
+        end else begin
+            if (state_q == Challenge && hash_valid) hash_q <= hash;
+            if (state_q == Multiply && count_q == '0) begin
+                unasked_q <= challenge;
+                a_q       <= ZBits'(opening_q);
+                z_q       <= ZBits'(rho_q[side_q]);
+                carry_q   <= '0;
+                row_q     <= '0;
+            end else if (state_q == Multiply) begin
+                z_q     <= product;
+                a_q     <= {a_q[31:0], a_q[ZBits-1:32]};
+                carry_q <= term[63:32];
+                if (row_ends) begin
+                    // Once around, and up by a word.
+                    a_q       <= {a_q[ZBits-1:32], 32'd0};
+                    unasked_q <= unasked_q >> 32;
+                    carry_q   <= '0;
+                    row_q     <= row_q + 3'd1;
+                end
+            end
+            if (wipe) begin
                 unasked_q <= '0;
                 a_q       <= '0;
                 z_q       <= '0;
-                start_q   <= '0;
-                opening_q <= '0;
                 carry_q   <= '0;
-                said_q    <= '0;
-                for (int k = 0; k < 2; k++) rho_q[k] <= '0;
             end
+        end
+    end
+
+    // The piece to output: c, or the values of a side.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            said_q <= '0;
+        end else begin
+            if (state_q == Ciphering && r_valid) said_q <= SaidBits'(r);
+            if (answered) said_q <= known ? SaidBits'({product, commitment_q[0]}) : {product, challenge, commitment_q[side_q]};
+            if (word_valid_o && word_ready_i) said_q <= said_q >> 32;
+            if (wipe) said_q <= '0;
         end
     end
 

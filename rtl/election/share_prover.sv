@@ -2,62 +2,61 @@
 // A trustee's share of a decryption, with its proof (docs/explanation/threshold.md): c_i = c^(2 D
 // s_i), a = c^(4 rho), b = v^rho, all modulo n^2, and z = rho + e D s_i.
 //
-// What is kept is D s_i, the share times the factorial of the number of trustees. It comes in
-// words, lowest first, behind load_i, and replaces what was kept; there is no way to read it. An
-// order to check it raises v to it: with anything but v_i it is forgotten, as it is at a reset and
-// with forget_i. Only a share that was checked is used.
+// The stored secret is D s_i, the share times the factorial of the number of trustees. It comes in
+// words, lowest first, after load_i, and replaces the former one. It cannot be read. An order to
+// check it raises v to it: if the result is not v_i, the secret is erased, as it is by a reset and
+// by forget_i. Only a checked share is used.
 //
-// How long shares are depends on the key: those that a dealer made have N bits at most, those of a
-// key that its trustees generated together half as many again and more
-// (docs/explanation/threshold.md). share_bits_i says how many; D s_i has 64 more at most, and
-// rho 511.
+// The length of shares depends on the key. Those of a dealer have at most N bits, those of a key
+// that its trustees generated together at least half as many again (docs/explanation/threshold.md).
+// share_bits_i is the number of bits; D s_i has at most 64 more, and rho 511 more.
 //
-// Powers are made outside: a base, an exponent and its length go there, and the power comes back.
-// There is one to check a share and three for each share of a decryption, with exponents of lengths
-// that follow from share_bits_i: neither time nor order of what is done depends on the share, on
-// rho or on c. rho is drawn before the powers; without random words nothing goes on, and abort_i
-// ends it. Words of c_i, a, b and z leave lowest first: N / 32 of each number, ZWords of z.
+// Powers are computed outside: a base, an exponent and its length go out, and the power comes back.
+// A check takes one power and a share of a decryption three. The lengths of their exponents follow
+// from share_bits_i: neither the time nor the order of operations depends on the share, on rho or
+// on c. rho is drawn before the powers. Without random words nothing proceeds, and abort_i ends it.
+// Words of c_i, a, b and z leave lowest first: N / 32 of each number, ZWords of z.
 module share_prover #(
     parameter int unsigned N = 512,  // bits of n^2, a multiple of 64
-    parameter int unsigned ShareBits = N,  // of s_i at most, at least N
-    localparam int unsigned ZWords = (ShareBits + 512 + 31) / 32,  // of an answer
-    localparam int unsigned EBits = 32 * ZWords + 32,  // of an exponent
+    parameter int unsigned ShareBits = N,  // bits of s_i at most; at least N
+    localparam int unsigned ZWords = (ShareBits + 512 + 31) / 32,  // words of an answer
+    localparam int unsigned EBits = 32 * ZWords + 32,  // bits of an exponent
     localparam int unsigned BoundBits = $clog2(ShareBits + 1),
     localparam int unsigned CountBits = $clog2(EBits + 1)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    // What is public, stable while a share is made (share_challenge).
+    // Public inputs, stable while a share is made (share_challenge).
     input  logic [N/2-1:0]       n_i,
     input  logic [N-1:0]         generator_i,      // v
     input  logic [N-1:0]         verifier_i,       // v_i
     input  logic [7:0]           needed_i,
     input  logic [7:0]           trustees_i,
     input  logic [7:0]           trustee_i,
-    input  logic [BoundBits-1:0] share_bits_i,     // ShareBits at most
+    input  logic [BoundBits-1:0] share_bits_i,     // at most ShareBits
     input  logic [255:0]         election_i,
     input  logic [3:0]           contest_i,
     input  logic [3:0]           mark_i,
     input  logic [N-1:0]         c_i,
     // The share in words: ShareBits and 64 more bits, rounded up.
     input  logic                 forget_i,
-    input  logic                 load_i,           // another one begins
+    input  logic                 load_i,           // a new share begins
     input  logic                 load_valid_i,
     input  logic [31:0]          load_word_i,
-    // all its words are there, no more, and it is not too long
+    // exactly all its words have come, and it is not too long
     output logic                 whole_o,
-    output logic                 kept_o,           // it was checked
+    output logic                 kept_o,           // the share was checked
     // Random words.
     input  logic                 random_valid_i,
     output logic                 random_ready_o,
     input  logic [31:0]          random_i,
-    // What is to be done, one thing after another.
+    // The operations, one after another.
     input  logic                 in_valid_i,
     output logic                 in_ready_o,
-    // the share that was loaded; else a share of c is made
+    // check the loaded share; otherwise make a share of c
     input  logic                 check_i,
     input  logic                 abort_i,
-    output logic                 done_o,           // for a cycle
+    output logic                 done_o,           // for one cycle
     // Powers modulo n^2.
     output logic                 power_valid_o,
     input  logic                 power_ready_i,
@@ -84,22 +83,22 @@ module share_prover #(
     typedef logic [CountBits-1:0] bits_t;
     typedef enum logic [2:0] {
         Rest,
-        Draw,       // rho
+        Draw,       // draws rho
         Raise,      // begins a power
         Raising,
         Challenge,
-        Multiply,   // e D s_i
-        Say         // words
+        Multiply,   // e times D s_i
+        Say         // outputs words
     } state_e;
-    // Powers, in their order, and what leaves, in its.
+    // The powers in their order, and the outputs in theirs.
     typedef enum logic [1:0] {
         Number,  // c_i
         First,   // a
         Second,  // b
-        Answer   // z; of powers, that of the check
+        Answer   // z; as a power, that of the check
     } part_e;
 
-    state_e state_q;
+    state_e state_d, state_q;
     part_e part_q;
     logic [SBits-1:0] share_q;
     left_t loaded_q, count_q;
@@ -114,9 +113,9 @@ module share_prover #(
     assign random_ready_o = state_q == Draw;
     assign whole_o = loaded_q == left_t'(SWords) && !too_long_q;
 
-    // ---- the lengths of what comes in words: D s_i, and rho -------------------------------------
+    // ---- the lengths of inputs in words: D s_i, and rho -----------------------------------------
 
-    // Which bits of the next word belong to a number of which so many are still to come.
+    // The bits of the next word that belong to a number with left bits still to come.
     function automatic logic [31:0] word_mask(input bits_t left);
         word_mask = left >= bits_t'(32) ? '1 : ~(32'hffff_ffff << left[4:0]);
     endfunction
@@ -208,7 +207,7 @@ module share_prover #(
         .challenge_o(hash)
     );
 
-    // ---- the answer: a row of products a word of the challenge ----------------------------------
+    // ---- the answer: one row of products per word of the challenge ------------------------------
 
     logic [63:0] term;
     logic row_ends;
@@ -216,112 +215,154 @@ module share_prover #(
     assign product = {term[31:0], z_q[ZBits-1:32]};
     assign row_ends = count_q == left_t'(1);
 
-    // ---- what is done ---------------------------------------------------------------------------
+    // ---- control --------------------------------------------------------------------------------
+
+    logic answered, given, part_ends;
+    assign part_ends = count_q == left_t'(1);
+    // The last row is done.
+    assign answered = state_q == Multiply && row_ends && row_q == 3'd7;
+
+    // given: a word is output.
+    always_comb begin
+        state_d = state_q;
+        given   = 1'b0;
+        unique case (state_q)
+            Rest: if (in_valid_i) state_d = check_i ? Raise : Draw;
+            Draw: if (random_valid_i && part_ends) state_d = Raise;
+            Raise: if (power_ready_i) state_d = Raising;
+            Raising:
+            if (power_done_i) begin
+                unique case (part_q)
+                    Number, First: state_d = Raise;
+                    Second: state_d = Challenge;
+                    default: state_d = Rest;
+                endcase
+            end
+            Challenge: if (hash_valid) state_d = Multiply;
+            Multiply: if (answered) state_d = Say;
+            default: begin
+                given = word_ready_i;
+                if (given && part_ends && part_q == Answer) state_d = Rest;
+            end
+        endcase
+    end
 
     always_ff @(posedge clk_i) begin
         if (!rst_ni || abort_i) begin
-            state_q   <= Rest;
-            part_q    <= Number;
-            count_q   <= '0;
-            number_q  <= '0;
-            first_q   <= '0;
-            second_q  <= '0;
-            rho_q     <= '0;
-            operand_q <= '0;
-            z_q       <= '0;
-            hash_q    <= '0;
-            carry_q   <= '0;
-            row_q     <= '0;
-            done_o    <= 1'b0;
+            state_q <= Rest;
+            done_o  <= 1'b0;
         end else begin
-            done_o <= 1'b0;
+            state_q <= state_d;
+            done_o  <= checked || (given && part_ends && part_q == Answer);
+        end
+    end
+
+    // The current power or output, and the words left of it, or the products left in a row.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || abort_i) begin
+            part_q  <= Number;
+            count_q <= '0;
+        end else begin
             unique case (state_q)
                 Rest:
                 if (in_valid_i) begin
                     part_q  <= check_i ? Answer : Number;
                     count_q <= left_t'(ZWords);
-                    state_q <= check_i ? Raise : Draw;
                 end
-                Draw:
-                if (random_valid_i) begin
-                    rho_q   <= {random_i & word_mask(rho_left_q), rho_q[ZBits-1:32]};
-                    count_q <= count_q - left_t'(1);
-                    if (count_q == left_t'(1)) state_q <= Raise;
-                end
-                Raise: if (power_ready_i) state_q <= Raising;
+                Draw: if (random_valid_i) count_q <= count_q - left_t'(1);
+                Raise: ;
                 Raising:
                 if (power_done_i) begin
-                    state_q <= Raise;
                     unique case (part_q)
-                        Number: begin
-                            number_q <= power_i;
-                            part_q   <= First;
-                        end
-                        First: begin
-                            first_q <= power_i;
-                            part_q  <= Second;
-                        end
-                        Second: begin
-                            second_q <= power_i;
-                            state_q  <= Challenge;
-                        end
-                        default: begin
-                            part_q  <= Number;
-                            done_o  <= 1'b1;
-                            state_q <= Rest;
-                        end
+                        Number: part_q <= First;
+                        First: part_q <= Second;
+                        Second: ;
+                        default: part_q <= Number;
                     endcase
                 end
-                Challenge:
-                if (hash_valid) begin
-                    hash_q    <= hash;
-                    operand_q <= ZBits'(share_q);
-                    z_q       <= rho_q;
-                    rho_q     <= '0;
-                    carry_q   <= '0;
-                    row_q     <= '0;
-                    count_q   <= left_t'(ZWords);
-                    state_q   <= Multiply;
-                end
+                Challenge: if (hash_valid) count_q <= left_t'(ZWords);
                 Multiply: begin
-                    z_q       <= product;
-                    operand_q <= {operand_q[31:0], operand_q[ZBits-1:32]};
-                    carry_q   <= term[63:32];
-                    count_q   <= count_q - left_t'(1);
-                    if (row_ends) begin
-                        // All the way round, and a word up.
-                        operand_q <= {operand_q[ZBits-1:32], 32'd0};
-                        hash_q    <= hash_q >> 32;
-                        carry_q   <= '0;
-                        row_q     <= row_q + 3'd1;
-                        count_q   <= left_t'(ZWords);
-                        if (row_q == 3'd7) begin
-                            operand_q <= '0;
-                            part_q    <= Number;
-                            count_q   <= left_t'(CWords);
-                            state_q   <= Say;
-                        end
+                    count_q <= row_ends ? left_t'(ZWords) : count_q - left_t'(1);
+                    if (answered) begin
+                        part_q  <= Number;
+                        count_q <= left_t'(CWords);
                     end
                 end
                 default:
-                if (word_ready_i) begin
+                if (given) begin
                     count_q <= count_q - left_t'(1);
-                    unique case (part_q)
-                        Number:  number_q <= number_q >> 32;
-                        First:   first_q <= first_q >> 32;
-                        Second:  second_q <= second_q >> 32;
-                        default: z_q <= z_q >> 32;
-                    endcase
-                    if (count_q == left_t'(1)) begin
+                    if (part_ends) begin
                         count_q <= part_q == Second ? left_t'(ZWords) : left_t'(CWords);
                         part_q  <= part_e'(part_q + 2'd1);
-                        if (part_q == Answer) begin
-                            done_o  <= 1'b1;
-                            state_q <= Rest;
-                        end
                     end
                 end
             endcase
+        end
+    end
+
+    // The powers, shifted out as they are output.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || abort_i) begin
+            number_q <= '0;
+            first_q  <= '0;
+            second_q <= '0;
+        end else if (state_q == Raising && power_done_i) begin
+            unique case (part_q)
+                Number:  number_q <= power_i;
+                First:   first_q <= power_i;
+                Second:  second_q <= power_i;
+                default: ;
+            endcase
+        end else if (given) begin
+            unique case (part_q)
+                Number:  number_q <= number_q >> 32;
+                First:   first_q <= first_q >> 32;
+                Second:  second_q <= second_q >> 32;
+                default: ;
+            endcase
+        end
+    end
+
+    // rho, kept until the answer begins with it.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || abort_i) begin
+            rho_q <= '0;
+        end else begin
+            if (state_q == Draw && random_valid_i) rho_q <= {random_i & word_mask(rho_left_q), rho_q[ZBits-1:32]};
+            if (state_q == Challenge && hash_valid) rho_q <= '0;
+        end
+    end
+
+    // The answer, and its operands.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni || abort_i) begin
+            operand_q <= '0;
+            z_q       <= '0;
+            hash_q    <= '0;
+            carry_q   <= '0;
+            row_q     <= '0;
+        end else begin
+            if (state_q == Challenge && hash_valid) begin
+                hash_q    <= hash;
+                operand_q <= ZBits'(share_q);
+                z_q       <= rho_q;
+                carry_q   <= '0;
+                row_q     <= '0;
+            end
+            if (state_q == Multiply) begin
+                z_q       <= product;
+                operand_q <= {operand_q[31:0], operand_q[ZBits-1:32]};
+                carry_q   <= term[63:32];
+                if (row_ends) begin
+                    // Once around, and up by a word.
+                    operand_q <= {operand_q[ZBits-1:32], 32'd0};
+                    hash_q    <= hash_q >> 32;
+                    carry_q   <= '0;
+                    row_q     <= row_q + 3'd1;
+                end
+                if (answered) operand_q <= '0;
+            end
+            if (given && part_q == Answer) z_q <= z_q >> 32;
         end
     end
 

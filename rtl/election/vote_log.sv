@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A log of records with identifiers in a serial flash memory: none that was acknowledged is lost,
-// and none is there twice, whenever the power fails.
+// A log of records with identifiers in a serial flash memory. No acknowledged record is lost and
+// none is stored twice, whenever the power fails.
 //
-// A record is an identifier, Body words, and their CRC-32, in a slot of its own, page after page
-// where it is longer than one; slots are used one after another. The identifier is in the first
-// page and the checksum in the last, so a slot that is in use is not taken for an empty one, nor
-// one for whole whose pages are not all there. A record is acknowledged when it was read back as it
-// was written, so a write that was cut short leaves a slot whose checksum is wrong, and nobody was
-// told that it was stored. After reset all slots are read up to the first that is empty, bit by
-// bit; identifiers of whole records are kept in a table, and an identifier that is in it is not
-// written again. So whoever got no answer sends the same record again, and it is there once.
+// A record is an identifier, Body words and their CRC-32, in a slot of its own, page after page if
+// it is longer than one. Slots are used one after another. The identifier is in the first page and
+// the checksum in the last. So a slot in use never looks empty, and a record never looks whole if a
+// page is missing. A record is acknowledged when it was read back as written. A write that was cut
+// short leaves a slot with a wrong checksum, and was not acknowledged. After reset, all slots up to
+// the first empty one are read, bit by bit. Identifiers of whole records are kept in a table, and
+// an identifier in it is not written again. So a sender without an answer sends the same record
+// again, and it is stored once.
 //
-// The record that is in hand is in a memory, word_write_i and word_read_i, while command_ready_o is
-// high: word 0 is the identifier, and the body follows. Append stores that body, and Fetch puts a
-// record there; neither Find nor Format changes it. A word that is asked for is there a cycle
-// later, until the next one is.
+// The record in hand is in a memory that can be accessed with word_write_i and word_read_i while
+// command_ready_o is high. Word 0 is the identifier, and the body follows. Append stores that body,
+// Fetch loads a record there, and Find and Format do not change it. A word arrives a cycle after
+// its request and stays until the next one.
 //
-// A slot that does not read back as it was written is left and the next one taken, Attempts times.
-// Format erases the sectors from the last to the first, so that one that is cut short leaves the
-// records of the sectors before. command_ready_o is high when what is in the memory is known; it
-// comes Slots times a read after reset.
+// If a slot does not read back as written, the next one is used, Attempts times. Format erases the
+// sectors from the last to the first, so that one that is cut short leaves the records of the
+// sectors before. command_ready_o is high when the contents of the memory are known. After reset
+// this takes at most Slots reads.
 module vote_log #(
-    // words of a record beside identifier and checksum, at least 1
+    // words of a record in addition to identifier and checksum, at least 1
     parameter int unsigned Body          = 18,
     parameter int unsigned SlotLog       = 7,  // 2^SlotLog bytes a slot: at least the record
     // whole sectors of 4096 bytes, at least 2 slots; 2^24 bytes at most
     parameter int unsigned Slots         = 1024,
-    parameter int unsigned Attempts      = 3,  // slots that a record is tried in, at least 1
+    parameter int unsigned Attempts      = 3,  // slots tried for a record, at least 1
     parameter int unsigned SckHalfPeriod = 4,
     parameter int unsigned FlashTimeout  = 1 << 20,
     localparam int unsigned PlaceBits    = $clog2(Body + 1)
@@ -43,7 +43,7 @@ module vote_log #(
     input  logic                     word_read_i,
     input  logic [PlaceBits-1:0]     read_place_i,
     output logic [31:0]              word_o,
-    output logic                     done_o,          // for a cycle, with what follows
+    output logic                     done_o,          // for a cycle, with the answer
     output logic [2:0]               answer_o,        // a log_answer_e of ballot_pkg
     // Fetch: its identifier; Find and Append: its place
     output logic [31:0]              id_o,
@@ -55,7 +55,8 @@ module vote_log #(
 );
     localparam int unsigned Words = Body + 2;
     localparam int unsigned SlotBits = $clog2(Slots);
-    localparam int unsigned PageWords = SlotLog > 8 ? 64 : Words;  // a smaller slot is within one
+    // a smaller slot is within a page
+    localparam int unsigned PageWords = SlotLog > 8 ? 64 : Words;
     localparam int unsigned Sectors = (Slots << SlotLog) >> 12;
     if (Body < 1) $error("vote_log: Body must be at least 1");
     if (Attempts < 1) $error("vote_log: Attempts must be at least 1");
@@ -68,24 +69,24 @@ module vote_log #(
     typedef logic [WordBits-1:0] word_t;
 
     typedef enum logic [3:0] {
-        Settle,   // orders to wait: this side alone may have been reset, in the middle of a write
+        Settle,   // waits, as this side alone may have been reset, in the middle of a write
         Settling,
-        Scan,     // orders a slot
+        Scan,     // orders the read of a slot
         Scanned,  // reads it
         Rest,
-        Search,   // the table
-        Write,    // orders a program, of a page
+        Search,   // searches the table
+        Write,    // orders the program of a page
         Writing,
-        Verify,   // orders it back
+        Verify,   // orders the read of what was written
         Verified,
         Read,
         Reading,
-        Wipe,     // orders a sector's erasure
+        Wipe,     // orders the erase of a sector
         Wiping,
         Answer
     } state_e;
 
-    state_e state_q;
+    state_e state_d, state_q;
     slot_t slot_q, used_q;
     logic [1:0] command_q;
     logic [31:0] id_q, first_q, crc_q, crc, write_word;
@@ -118,7 +119,7 @@ module vote_log #(
         if (state_q == Wipe) flash_command = 8'h20;
     end
     assign flash_in = state_q == Writing && (fresh_q || at_check);
-    // A program goes on where the page before it ended; what is read, is read at once.
+    // A program continues where the page before it ended; a read is a single command.
     always_comb begin
         flash_address = 24'(slot_q) << SlotLog;
         flash_words   = word_t'(Words);
@@ -185,7 +186,7 @@ module vote_log #(
         .read_data_o    (word_o),
         .error_o        (unused_record_error)
     );
-    // Whether what word_q names was read: it comes a cycle later.
+    // Whether the word at word_q was read: it arrives a cycle later.
     always_ff @(posedge clk_i) fresh_q <= state_q == Writing && !flash_taken;
 
     // ---- the table of identifiers ---------------------------------------------------------------
@@ -213,8 +214,8 @@ module vote_log #(
         .error_o        (unused_error)
     );
 
-    // All words came back, and with their checksum; not where they are all ones, whose checksum is
-    // not.
+    // All words have come back, with their checksum. All ones are not whole, as their checksum is
+    // wrong.
     logic last_back;
     assign last_back = flash_out && at_check;
     assign read_over = (state_q == Scanned || state_q == Verified || state_q == Reading) && last_back;
@@ -224,32 +225,65 @@ module vote_log #(
     assign table_write = ((state_q == Scanned || state_q == Verified) && last_back) || (state_q == Writing && flash_done);
     assign found = asked_valid_q && table_good && table_id == id_q;
 
-    // ---- what is done ---------------------------------------------------------------------------
+    // ---- control --------------------------------------------------------------------------------
 
+    logic accept, empty, last_slot, missing, stored, given_up;
     assign command_ready_o = state_q == Rest && table_ready && record_ready;
     assign used_o = used_q;
+    assign accept = command_valid_i && command_ready_o;
+    // The slot whose last word comes now was never written.
+    assign empty = blank_q && flash_word == '1;
+    assign last_slot = slot_q == slot_t'(Slots - 1);
+    // The table has no such identifier.
+    assign missing = slot_q == used_q && !asked_valid_q;
+    // stored: a record came back as written. given_up: no other slot is tried.
+    assign stored = same_q && whole;
+    assign given_up = attempt_q == ($clog2(Attempts + 1))'(Attempts - 1) || last_slot;
+
+    always_comb begin
+        state_d = state_q;
+        unique case (state_q)
+            Settle: if (ordered) state_d = Settling;
+            Settling: if (flash_done) state_d = flash_failed ? Settle : Scan;
+            Scan: if (ordered) state_d = Scanned;
+            Scanned: if (read_over) state_d = (empty || last_slot) ? Rest : Scan;
+            Rest:
+            if (accept) begin
+                unique case (command_i)
+                    ballot_pkg::Find, ballot_pkg::Append: state_d = Search;
+                    ballot_pkg::Fetch: state_d = id_i < 32'(used_q) ? Read : Answer;
+                    default: state_d = Wipe;
+                endcase
+            end
+            Search:
+            if (found) state_d = Answer;
+            else if (missing) state_d = (command_q == ballot_pkg::Find || used_q == slot_t'(Slots)) ? Answer : Write;
+            Write: if (ordered) state_d = Writing;
+            Writing: if (flash_done) state_d = flash_failed ? Answer : written ? Verify : Write;
+            Verify: if (ordered) state_d = Verified;
+            Verified: if (read_over) state_d = (stored || given_up) ? Answer : Write;
+            Read: if (ordered) state_d = Reading;
+            Reading: if (read_over) state_d = Answer;
+            Wipe: if (ordered) state_d = Wiping;
+            Wiping: if (flash_done) state_d = (flash_failed || sector_q == '0) ? Answer : Wipe;
+            default: state_d = Rest;
+        endcase
+    end
 
     always_ff @(posedge clk_i) begin
+        if (!rst_ni) state_q <= Settle;
+        else state_q <= state_d;
+    end
+
+    // Words to and from the memory, and their checks. The pages of a record are one run.
+    always_ff @(posedge clk_i) begin
         if (!rst_ni) begin
-            state_q       <= Settle;
-            slot_q        <= '0;
-            used_q        <= '0;
-            command_q     <= '0;
-            id_q          <= '0;
-            crc_q         <= '1;
-            first_q       <= '0;
-            word_q        <= '0;
-            done_q        <= '0;
-            sector_q      <= '0;
-            blank_q       <= 1'b0;
-            same_q        <= 1'b0;
-            attempt_q     <= '0;
-            asked_q       <= '0;
-            asked_valid_q <= 1'b0;
-            answer_q      <= ballot_pkg::Done;
-            id_o          <= '0;
+            crc_q   <= '1;
+            first_q <= '0;
+            word_q  <= '0;
+            blank_q <= 1'b0;
+            same_q  <= 1'b0;
         end else begin
-            asked_valid_q <= 1'b0;
             if (ordered && !(state_q == Write && done_q != '0)) begin
                 word_q  <= '0;
                 crc_q   <= '1;
@@ -265,94 +299,106 @@ module vote_log #(
                 if (!at_check) same_q <= same_q && flash_word == word_o;
                 if (word_q == '0) first_q <= flash_word;
             end
+        end
+    end
+
+    // The slot, the first empty one, and the progress within a record or the memory.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            slot_q    <= '0;
+            used_q    <= '0;
+            attempt_q <= '0;
+            done_q    <= '0;
+            sector_q  <= '0;
+        end else begin
             unique case (state_q)
-                Settle: if (ordered) state_q <= Settling;
-                Settling: if (flash_done) state_q <= flash_failed ? Settle : Scan;
-                Scan: if (ordered) state_q <= Scanned;
                 Scanned:
                 if (read_over) begin
-                    if ((blank_q && flash_word == '1) || slot_q == slot_t'(Slots - 1)) begin
-                        used_q  <= slot_q + slot_t'(!(blank_q && flash_word == '1));
-                        state_q <= Rest;
-                    end else begin
-                        slot_q  <= slot_q + slot_t'(1);
-                        state_q <= Scan;
-                    end
+                    if (empty || last_slot) used_q <= slot_q + slot_t'(!empty);
+                    else slot_q <= slot_q + slot_t'(1);
                 end
                 Rest: begin
                     attempt_q <= '0;
                     slot_q    <= '0;
-                    if (command_valid_i && command_ready_o) begin
-                        command_q <= command_i;
-                        id_q      <= id_i;
+                    if (accept) begin
                         unique case (command_i)
-                            ballot_pkg::Find, ballot_pkg::Append: state_q <= Search;
-                            ballot_pkg::Fetch: begin
-                                slot_q   <= slot_t'(id_i);
-                                answer_q <= ballot_pkg::Absent;
-                                state_q  <= id_i < 32'(used_q) ? Read : Answer;
-                            end
-                            default: begin
-                                sector_q <= 13'(Sectors - 1);
-                                state_q  <= Wipe;
-                            end
+                            ballot_pkg::Find, ballot_pkg::Append: ;
+                            ballot_pkg::Fetch: slot_q <= slot_t'(id_i);
+                            default: sector_q <= 13'(Sectors - 1);
                         endcase
                     end
                 end
-                Search: begin
-                    // A place a cycle; what is asked in one is there in the next.
-                    asked_q       <= slot_q;
-                    asked_valid_q <= slot_q != used_q;
-                    if (slot_q != used_q) slot_q <= slot_q + slot_t'(1);
-                    if (found) begin
-                        id_o     <= 32'(asked_q);
-                        answer_q <= command_q == ballot_pkg::Find ? ballot_pkg::Done : ballot_pkg::Known;
-                        state_q  <= Answer;
-                    end else if (slot_q == used_q && !asked_valid_q) begin
-                        answer_q <= command_q == ballot_pkg::Find ? ballot_pkg::Absent : ballot_pkg::Full;
-                        state_q  <= (command_q == ballot_pkg::Find || used_q == slot_t'(Slots)) ? Answer : Write;
-                    end
-                end
-                Write: if (ordered) state_q <= Writing;
+                // One place of the table per cycle.
+                Search: if (slot_q != used_q) slot_q <= slot_q + slot_t'(1);
                 Writing:
                 if (flash_done) begin
-                    answer_q <= ballot_pkg::Fault;
-                    used_q   <= slot_q + slot_t'(1);
-                    done_q   <= (flash_failed || written) ? '0 : word_q;
-                    state_q  <= flash_failed ? Answer : written ? Verify : Write;
+                    used_q <= slot_q + slot_t'(1);
+                    done_q <= (flash_failed || written) ? '0 : word_q;
                 end
-                Verify: if (ordered) state_q <= Verified;
                 Verified:
                 if (read_over) begin
                     attempt_q <= attempt_q + ($clog2(Attempts + 1))'(1);
-                    if (same_q && whole) begin
+                    if (!stored && !given_up) slot_q <= slot_q + slot_t'(1);
+                end
+                Wiping:
+                if (flash_done) begin
+                    sector_q <= sector_q - 13'd1;
+                    used_q   <= '0;
+                end
+                default: ;
+            endcase
+        end
+    end
+
+    // The command, and the requested place of the table, which arrives a cycle later.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            command_q     <= '0;
+            id_q          <= '0;
+            asked_q       <= '0;
+            asked_valid_q <= 1'b0;
+        end else begin
+            if (accept) begin
+                command_q <= command_i;
+                id_q      <= id_i;
+            end
+            if (state_q == Search) asked_q <= slot_q;
+            asked_valid_q <= state_q == Search && slot_q != used_q;
+        end
+    end
+
+    // The answer.
+    always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+            answer_q <= ballot_pkg::Done;
+            id_o     <= '0;
+        end else begin
+            unique case (state_q)
+                Rest: if (accept && command_i == ballot_pkg::Fetch) answer_q <= ballot_pkg::Absent;
+                Search:
+                if (found) begin
+                    id_o     <= 32'(asked_q);
+                    answer_q <= command_q == ballot_pkg::Find ? ballot_pkg::Done : ballot_pkg::Known;
+                end else if (missing) begin
+                    answer_q <= command_q == ballot_pkg::Find ? ballot_pkg::Absent : ballot_pkg::Full;
+                end
+                Writing: if (flash_done) answer_q <= ballot_pkg::Fault;
+                Verified:
+                if (read_over) begin
+                    if (stored) begin
                         id_o     <= 32'(slot_q);
                         answer_q <= ballot_pkg::Done;
-                        state_q  <= Answer;
-                    end else if (attempt_q == ($clog2(Attempts + 1))'(Attempts - 1) || slot_q == slot_t'(Slots - 1)) begin
+                    end else if (given_up) begin
                         answer_q <= ballot_pkg::Fault;
-                        state_q  <= Answer;
-                    end else begin
-                        slot_q  <= slot_q + slot_t'(1);
-                        state_q <= Write;
                     end
                 end
-                Read: if (ordered) state_q <= Reading;
                 Reading:
                 if (read_over) begin
                     answer_q <= whole ? ballot_pkg::Done : ballot_pkg::Absent;
                     id_o     <= first_q;
-                    state_q  <= Answer;
                 end
-                Wipe: if (ordered) state_q <= Wiping;
-                Wiping:
-                if (flash_done) begin
-                    sector_q <= sector_q - 13'd1;
-                    answer_q <= flash_failed ? ballot_pkg::Fault : ballot_pkg::Done;
-                    used_q   <= '0;
-                    state_q  <= (flash_failed || sector_q == '0) ? Answer : Wipe;
-                end
-                default: state_q <= Rest;
+                Wiping: if (flash_done) answer_q <= flash_failed ? ballot_pkg::Fault : ballot_pkg::Done;
+                default: ;
             endcase
         end
     end
