@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,17 +34,20 @@ LATTICE = CRATES / "bfv/src/kernel/steps.txt"
 TRANSFORMS = CRATES / "ntt/src/engine/steps.txt"
 FLAGS = ["-Q", ".", "Arith", "-Q", "../generated", "Generated"]
 
-# Seconds that the whole build may take, on a machine that does other work too; it takes five
-# minutes alone. A broken proof may search for ever.
+# Time limit of the whole build in seconds. It takes five minutes on an idle machine, but may share
+# the machine, and a broken proof may search for ever.
 MOST_SECONDS = 1800
 
-# How a function names its theorem.
+# The line by which a function names its theorem.
 NOTE = r"Proved: `(\w+)` in formal/coq/(\w+\.v)\."
+
+# What Coq says of a theorem that assumes nothing.
+CLOSED = "Closed under the global context"
 
 # Main theorems may assume nothing. An assumption that must be made is listed here, with its reason.
 ALLOWED: dict[str, str] = {}
 
-# File, text, and the mistake in its place: at least one for every kernel.
+# File, text, and the mistake that replaces it: at least one for every kernel.
 MUTANTS = [
     ("arith/src/natural.rs", "u128::from(a) + u128::from(b) + u128::from(carry)", "u128::from(a) + u128::from(b)"),
     ("arith/src/natural.rs", "(difference >> 127) as u64", "(difference >> 126) as u64"),
@@ -105,6 +109,9 @@ MUTANTS = [
     ("arith/src/backend/avx2/blocks.rs", "_mm256_and_si256(fits, get(m))", "get(m)"),
     ("arith/src/backend/avx2/blocks.rs", "|limb| *limb -= 1", "|limb| *limb -= 2"),
     ("arith/src/backend/avx2/blocks.rs", "start[0] = Quad([1; 4]);", "start[0] = Quad([2; 4]);"),
+    ("arith/src/backend/avx2/blocks.rs", "from.saturating_sub(at + SIZE - 1) / 2 * 2;", "from.saturating_sub(at) / 2 * 2;"),
+    ("arith/src/backend/avx2/blocks.rs", "&mut self.columns[at + skipped..]", "&mut self.columns[at..]"),
+    ("arith/src/backend/avx2/blocks.rs", "&b[..k - at]", "&b[..k - at - 2]"),
     ("arith/src/backend/avx2.rs", "(0..3).for_each", "(0..2).for_each"),
     ("arith/src/backend/avx2.rs", "t.multiply(a, b);", "t.multiply(a, a);"),
     ("arith/src/backend/avx2.rs", "normalise(out, &columns[m.k..]);", "normalise(out, columns);"),
@@ -154,6 +161,24 @@ MUTANTS = [
      "let nearest = if at == 0 { &y[0] } else { nearest };"),
     ("arith/src/backend/ifma/blocks.rs", "sums[I + J + 1] = high(sums[I + J + 1], x~I, digit);",
      "sums[I + J] = high(sums[I + J], x~I, digit);"),
+    ("arith/src/backend/ifma/blocks.rs", "seq!(I in 0..10 { sums[I] = sums[I + 5]; });",
+     "seq!(I in 0..10 { sums[I] = sums[I + 4]; });"),
+    ("arith/src/backend/ifma/blocks.rs", "if at + BLOCK + STEP <= valid {", "if at + BLOCK <= valid {"),
+    ("arith/src/backend/ifma/blocks.rs", "set(t, y.len() + I, sums[I]);", "set(t, I, sums[I]);"),
+    ("arith/src/backend/ifma/blocks.rs", "let filled = if block == 0 { 0 } else { k };",
+     "let filled = if block == 0 { 0 } else { first };"),
+    ("arith/src/backend/ifma/blocks.rs", "multiply_block(&mut t[block * BLOCK..], x, b, &b[0], columns, &[]);",
+     "multiply_block(&mut t[block * BLOCK..], x, b, &b[1], columns, &[]);"),
+    ("arith/src/backend/ifma/blocks.rs", "let y = &b[from.saturating_sub(first + BLOCK - 1)",
+     "let y = &b[from.saturating_sub(first)"),
+    ("arith/src/backend/ifma/blocks.rs", "multiply_block(&mut t[first..], x, &b[..b.len() - first],",
+     "multiply_block(&mut t[first..], x, &b[..b.len() - first - STEP],"),
+    ("arith/src/backend/ifma/blocks.rs", "set(&mut nearest, 0, _mm512_add_epi64(get(a, above), get(a, above)));",
+     "set(&mut nearest, 0, get(twice, above));"),
+    ("arith/src/backend/ifma/blocks.rs", "if first > 0 { a[first - 1] }", "if first > 0 { a[first] }"),
+    ("arith/src/backend/ifma/blocks.rs", "x, &twice[above..k], &nearest[0], columns,", "x, &twice[first..k], &nearest[0], columns,"),
+    ("arith/src/backend/ifma/blocks.rs", "multiply_block(&mut t[BLOCK..], x, &twice", "multiply_block(&mut t[2 * BLOCK..], x, &twice"),
+    ("arith/src/backend/ifma/blocks.rs", "x, below, &start[2 * first..]);", "x, below, &start[first..]);"),
     ("dghv/src/sums/ifma.rs", "4095 / shape.taps", "4097 / shape.taps"),
     ("dghv/src/sums/ifma.rs", "const DIGIT: u32 = 48;", "const DIGIT: u32 = 50;"),
     ("dghv/src/sums/ifma.rs", "column].0[s]) << 52);", "column].0[s]) << 48);"),
@@ -244,9 +269,11 @@ MUTANTS = [
 
 
 def theorems():
-    """Main theorems: name and Coq file, and for each Rust file that the comment above names, its
-    crate, the end of its path and the functions. A path without a crate is one of `hearith-arith`;
-    semicolons separate several files.
+    """Returns the main theorems.
+
+    Maps theorem name and Coq file to the Rust code that the comment above the theorem names: crate,
+    end of the path, and functions. Paths without a crate belong to `hearith-arith`; semicolons
+    separate files.
     """
     found = {}
     place = r"[\w/]+\.rs: \w+(?:, \w+)*"
@@ -268,7 +295,7 @@ def is_file(path, end):
 
 
 def check_names():
-    """What is wrong with the names of theorems and functions."""
+    """Returns the faults in the names of theorems and functions."""
     known, wrong = theorems(), []
     rust = {
         (crate, path.relative_to(CRATES / crate / "src")): path.read_text()
@@ -296,7 +323,7 @@ def check_names():
 
 
 def notes(text, function, path):
-    """The theorems of a file that the comment of a function names."""
+    """Returns the theorems of a Coq file that the comment of a function names."""
     found = []
     for match in re.finditer(
         rf"^((?:[ ]*(?://|#\[)[^\n]*\n)+)[ ]*(?:pub(?:\([a-z]+\))? )?(?:const )?fn {function}\b", text, re.MULTILINE
@@ -306,14 +333,14 @@ def notes(text, function, path):
 
 
 class OutOfTime(Exception):
-    """Coq has neither proved nor failed in time."""
+    """Coq has neither proved nor failed within the time limit."""
 
 
 def run(command, folder, seconds):
-    """Runs a command for so many seconds at most; gives its output if it fails, or nothing.
+    """Runs a command with a time limit. Returns its output if it fails, else nothing.
 
     # Errors
-    `OutOfTime`, and then ends what the command has started, too.
+    `OutOfTime`, after killing the command and its children.
     """
     with subprocess.Popen(
         command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
@@ -327,8 +354,8 @@ def run(command, folder, seconds):
 
 
 def build(sources, folder, seconds):
-    """Translates and proves in a copy, for so many seconds at most; gives the output of what fails,
-    or nothing.
+    """Translates and proves in a copy with a time limit; returns the output of a failure, or
+    nothing.
 
     # Errors
     `OutOfTime`.
@@ -339,7 +366,7 @@ def build(sources, folder, seconds):
         subprocess.run(command, capture_output=True, text=True, check=True)
     except subprocess.CalledProcessError as error:
         return error.stderr.strip()
-    # What has not changed keeps its time, and what is compiled from it stays.
+    # Unchanged files keep their timestamps, so their compiled files stay valid.
     generated.mkdir(exist_ok=True)
     for path in new.iterdir():
         if not (generated / path.name).exists() or (generated / path.name).read_text() != path.read_text():
@@ -352,43 +379,54 @@ def build(sources, folder, seconds):
 
 
 def copy_of_proofs(folder):
-    """The sources of the proofs in a folder of their own."""
+    """Copies the sources of the proofs into a separate folder."""
     (folder / "coq").mkdir(parents=True)
     for path in [*COQ.glob("*.v"), COQ / "_CoqProject"]:
         shutil.copy(path, folder / "coq")
 
 
 def all_theorems():
-    """Every theorem as module and name."""
+    """Returns every theorem as module and name."""
     for path in sorted(COQ.glob("*.v")):
         for name in re.findall(r"^Theorem (\w+)", path.read_text(), re.MULTILINE):
             yield path.stem, name
 
 
 def coq(text, folder):
-    """What Coq prints for a file beside the proofs."""
-    (folder / "coq/query.v").write_text(text)
-    command = ["coqc", "-q", *FLAGS, "query.v"]
+    """Returns the output of Coq for a file next to the proofs. Several may run at a time."""
+    with tempfile.NamedTemporaryFile("w", dir=folder / "coq", prefix="query_", suffix=".v", delete=False) as file:
+        file.write(text)
+    command = ["coqc", "-q", *FLAGS, Path(file.name).name]
     return subprocess.run(command, cwd=folder / "coq", capture_output=True, text=True, check=True).stdout
 
 
 def assumptions(folder):
-    """Prints what each theorem assumes; gives those that assume something that is not allowed."""
+    """Prints what each theorem assumes and returns those with an assumption that is not allowed.
+
+    Coq goes through all proofs below a theorem each time. So it is asked for all theorems at once,
+    and for each only if they assume anything.
+    """
     names = [f"{module}.{name}" for module, name in all_theorems()]
     modules = sorted({name.split(".")[0] for name in names})
     wrong = []
     head = "".join(f"From Arith Require {module}.\n" for module in modules)
+    all_of_them = "".join(f"let _ := @Arith.{name} in\n" for name in names)
+    together = coq(f"{head}Definition together := {all_of_them}I.\nPrint Assumptions together.\n", folder)
+    if together.split() == CLOSED.split():
+        for name in names:
+            print(f"{name}: {CLOSED}")
+        return []
     mark = 'Goal True. idtac "----". Abort.\n'
     output = coq(head + "".join(f"{mark}Print Assumptions Arith.{name}.\n" for name in names), folder)
     for name, part in zip(names, output.split("----")[1:], strict=True):
         print(f"{name}: {' '.join(part.split())}")
-        if "Closed under the global context" not in part and name not in ALLOWED:
+        if CLOSED not in part and name not in ALLOWED:
             wrong.append(name)
     return wrong
 
 
 def numbers():
-    """Pseudo-random words with many zeros and ones."""
+    """Yields pseudo-random words with many zeros and ones."""
     state = 0x48454152495448
     while True:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -397,8 +435,8 @@ def numbers():
 
 
 def operands():
-    """Moduli with boundary and other factors: limbs, modulus, -m^-1, first and second factor as
-    dual residues.
+    """Yields moduli with boundary and other factors: limbs, modulus, -m^-1, first and second factor
+    as dual residues.
     """
     words = numbers()
 
@@ -417,12 +455,12 @@ def operands():
 
 
 def limbs(number, k):
-    """A number's limbs."""
+    """Returns a number's limbs."""
     return [number >> 64 * i & (2**64 - 1) for i in range(k)]
 
 
 def vectors(folder):
-    """What the translated functions give, computed by Coq: a line for each call."""
+    """Returns the results of the translated functions, computed by Coq: a line for each call."""
     calls, lines = [], []
     for k, m, inverse, a, b in operands():
         dual = [*limbs(a[0], k), *limbs(a[1], k)], [*limbs(b[0], k), *limbs(b[1], k)]
@@ -451,8 +489,8 @@ def vectors(folder):
 
 
 def bases():
-    """Pairwise coprime moduli: the smallest, powers of two, the largest, and so many that their
-    numbers take more than one piece.
+    """Returns lists of pairwise coprime moduli: the smallest, powers of two, the largest, and a
+    base large enough that its numbers take more than one piece.
     """
     words = numbers()
     many = [2**60 - 1]
@@ -464,7 +502,7 @@ def bases():
 
 
 def conversions(folder):
-    """Residues and numbers as the models in residues.v give them: a line for each number."""
+    """Converts residues and numbers by the models in residues.v: a line for each number."""
     words, calls, lines = numbers(), [], []
     for moduli in bases():
         product = math.prod(moduli)
@@ -490,33 +528,33 @@ def conversions(folder):
 
 
 def evaluated(module, calls, folder):
-    """What Coq computes for calls that give lists of numbers."""
+    """Returns the lists of numbers that Coq computes for these calls."""
     text = f"From Arith Require Import {module}.\n" + "".join(f"Eval vm_compute in ({call}).\n" for call in calls)
     found = re.findall(r"= \[(.*?)\]\s*: list Z", coq(text, folder), re.DOTALL)
     return [[int(word) for word in result.split(";")] for result in found]
 
 
 def table(rows):
-    """Lines of names and lists of words."""
+    """Returns lines of names and lists of words."""
     head = ["# Translated from the Rust source and computed by Coq: scripts/prove_arithmetic.py --update"]
     lines = [f"{name}: {', '.join(' '.join(f'{word:x}' for word in part) for part in parts)}" for name, *parts in rows]
     return "\n".join(head + lines) + "\n"
 
 
 def pairs(bound, words):
-    """Eight pairs of numbers below a bound: the ends, and others."""
+    """Returns eight pairs of numbers below a bound: the ends, and random ones."""
     ends = [(0, 0), (bound - 1, bound - 1), (0, bound - 1), (bound - 1, 0)]
     return ends + [(next(words) % bound, next(words) % bound) for _ in range(4)]
 
 
 def lattice(folder):
-    """Steps and whole transforms of the lattice scheme: a line for eight lanes or 64
+    """Returns steps and whole transforms of the lattice scheme: a line for eight lanes or 64
     coefficients.
     """
     words, calls, rows = numbers(), [], []
 
     def lanes(name, of_lane, q, constant, operands):
-        """One function in eight lanes: Coq's call of the lane (x, y)."""
+        """Adds one function in eight lanes: Coq's call of the lane (x, y)."""
         lists = [coq_list(column) for column in zip(*operands, strict=True)]
         calls.append(f"let f := fun x y => {of_lane} in flat_map (fun '(x, y) => f x y) (combine {' '.join(lists)})")
         rows.append((name, [q, *constant], *map(list, zip(*operands, strict=True))))
@@ -537,29 +575,31 @@ def lattice(folder):
         lanes("subtract", f"[subtract_residues {q} x y]", q, [], pairs(q, words))
         small = [(x, (y - q // 2) % 2**64) for x, y in pairs(q, words)]
         lanes("add_small", f"[add_small {q} x y]", q, [], small)
-        # A root of order 128, as the table of 64 coefficients has it.
+        # A root of order 128, as in the table of 64 coefficients.
         root = next(r for r in (pow(x, (q - 1) // 128, q) for x in range(2, q)) if pow(r, 64, q) == q - 1)
         back = pow(root, -1, q)
         values = [q - 1 if next(words) % 4 == 0 else next(words) % q for _ in range(64)]
-        steps = f"(fun g node => constant {q} (power_of {q} g 6 node))"
-        whole = f"map (reduced {prime}) (forward (step {q} ({steps} {root})) 6 1 {coq_list(values)})"
-        calls.append(f"{whole} ++ map (power_of {q} {root} 6) (seq 0 64)")
+        # All powers of a root, once each.
+        powers = f"let powers := map (fun node => constant {q} (power_of {q} %s 6 node)) (seq 0 64) in"
+        steps = "(fun node => nth node powers (0, 0))"
+        whole = f"map (reduced {prime}) (forward (step {q} {steps}) 6 1 {coq_list(values)})"
+        calls.append(f"{powers % root} {whole} ++ map fst powers")
         rows.append(("transform", [q], values))
-        undone = f"inverse (back_step {q} ({steps} {back})) 6 1 {coq_list(values)}"
-        calls.append(f"map (fun v => scale {prime} v (constant {q} {pow(64, -1, q)})) ({undone})")
+        undone = f"inverse (back_step {q} {steps}) 6 1 {coq_list(values)}"
+        calls.append(f"{powers % back} map (fun v => scale {prime} v (constant {q} {pow(64, -1, q)})) ({undone})")
         rows.append(("back", [q], values))
     results = evaluated("words convolutions", calls, folder)
     return table([(*row, result) for row, result in zip(rows, results, strict=True)])
 
 
 def transforms(folder):
-    """Butterflies of long multiplication: a line for the eight primes, one a lane."""
+    """Returns butterflies of long multiplication: a line for the eight primes, one per lane."""
     words, calls, rows = numbers(), [], []
     primes = [2**48 - (c << 24) + 1 for c in (40, 45, 46, 61, 84, 88, 99, 103)]
     for name, count, bound in (("forward2", 2, 12), ("forward4", 4, 12), ("inverse2", 2, 4), ("inverse4", 4, 4)):
         for kind in range(8):
             kinds = [kind * 5 // (1 + i) % 3 for i in range(count)]
-            # Zero, the largest number, or any.
+            # Zero, the largest number, or a random one.
             operands = [[(0, bound * p - 1, next(words) % (bound * p))[of] for of in kinds] for p in primes]
             roots = [
                 [(1, p - 1, next(words) % p)[(kind + i) % 3] for i in range(3 if count == 4 else 1)] for p in primes
@@ -580,13 +620,13 @@ def transforms(folder):
 
 
 def coq_list(words):
-    """A list of numbers in Coq."""
+    """Writes a list of numbers in Coq."""
     return f"[{'; '.join(map(str, words))}]"
 
 
 def mutants(proved, seconds):
-    """Plants each mistake, beside what has been proved without; gives those that no proof finds,
-    and those for which Coq ran out of time.
+    """Plants each mistake in turn, starting from the compiled proofs of the correct source; returns
+    those that no proof finds, and those for which Coq ran out of time.
     """
     survivors, undecided = [], []
     for rust, right, planted in MUTANTS:
@@ -619,7 +659,7 @@ def mutants(proved, seconds):
 
 
 def main(arguments):
-    """Checks what the arguments ask for."""
+    """Runs the checks that the arguments select."""
     wrong = check_names()
     if wrong:
         sys.exit("prove-arithmetic: " + "\nprove-arithmetic: ".join(wrong))
@@ -636,15 +676,13 @@ def main(arguments):
         took = time.monotonic() - start
         if failure:
             sys.exit(f"prove-arithmetic: a proof fails:\n{failure}")
-        wrong = assumptions(folder)
+        # As many at a time as files are proved.
+        with ThreadPoolExecutor(2) as pool:
+            parts = {LATTICE: lattice, PRODUCTS: vectors, CONVERSIONS: conversions, TRANSFORMS: transforms}
+            wrong, *texts = pool.map(lambda part: part(folder), (assumptions, *parts.values()))
         if wrong:
             sys.exit(f"prove-arithmetic: these theorems assume something: {', '.join(wrong)}")
-        found = {
-            PRODUCTS: vectors(folder),
-            CONVERSIONS: conversions(folder),
-            LATTICE: lattice(folder),
-            TRANSFORMS: transforms(folder),
-        }
+        found = dict(zip(parts, texts, strict=True))
         survivors, undecided = mutants(folder, 2 * took) if "--mutants" in arguments else ([], [])
     for path, text in found.items():
         if "--update" in arguments:

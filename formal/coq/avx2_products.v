@@ -12,11 +12,6 @@ Definition reduce_pair (inverse : Z) (m : list Z) (t u : held_columns) : held_co
   let '(t, first) := reduce inverse m t in
   let '(u, second) := reduce_blocks inverse m (sizes (length m)) (map Some first) 0 u in (t, first, u, second).
 
-Lemma span_range live done t held n : fits live done (t, held) -> forall c, (live <= c)%nat -> 0 <= span t c n.
-Proof.
-  intros F. induction n as [|n IH]; intros c Hc; cbn [span]; [lia|]. pose proof (fits_word _ _ _ _ c F Hc). specialize (IH (S c) ltac:(lia)). lia.
-Qed.
-
 Lemma reduction inverse m others t : 0 <= inverse < E -> cong E (inverse * hd 0 m) (-1) -> all_below E m ->
   Nat.Even (length m) -> length others = length m -> Forall other_limb others -> fits 0 0 t ->
   let R := E ^ Z.of_nat (length m) in let k := length m in

@@ -181,7 +181,7 @@ Proof.
     cbv zeta in P. set (r := reduce q n _) in *. destruct P as [Rr Cr].
     rewrite add_correct by lia.
     assert (C' : cong q ((found + r) mod q * 2 ^ 64) (before + p * in_base E (firstn k x))).
-    { rewrite cong_mod by lia. replace ((found + r) * 2 ^ 64) with (found * 2 ^ 64 + r * 2 ^ 64) by ring. rewrite C, Cr. reflexivity. }
+    { rewrite cong_mod by lia. destruct C as [c C], Cr as [d Cr]. exists (c + d). rewrite Z.mul_add_distr_r, C, Cr. ring. }
     pose proof (Z.mod_pos_bound (found + r) q ltac:(lia)) as R'.
     assert (V : in_base E x = in_base E (firstn k x) + E ^ Z.of_nat (length (firstn k x)) * in_base E (skipn k x)).
     { rewrite <- in_base_app, firstn_skipn. reflexivity. }

@@ -97,6 +97,11 @@ Proof. intros H F j Hj. rewrite (H j Hj). apply Z.mod_small. exact (fits_word _ 
 Lemma fits_ext live done s t held : (forall j, (live <= j)%nat -> s j = t j) -> fits live done (t, held) -> fits live done (s, held).
 Proof. intros H [F1 F2]. split; [exact F1|]. intros j Hj. rewrite H by exact Hj. apply F2, Hj. Qed.
 
+Lemma span_range live done t held n : fits live done (t, held) -> forall c, (live <= c)%nat -> 0 <= span t c n.
+Proof.
+  intros F. induction n as [|n IH]; intros c Hc; cbn [span]; [lia|]. pose proof (fits_word _ _ _ _ c F Hc). specialize (IH (S c) ltac:(lia)). lia.
+Qed.
+
 (* carry_once from a column on, and make_room. *)
 Fixpoint carry_in (from i : nat) (t : columns) : Z :=
   match i with O => 0 | S i => snd (carry_once_lane (t (from + i)%nat) (carry_in from i t)) end.

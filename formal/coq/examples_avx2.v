@@ -1,6 +1,6 @@
 (* Premises of the theorems about the AVX2 kernel's values hold for some numbers. *)
 From Arith Require Import words lanes places columns avx2_values avx2_products.
-From Arith Require avx2_limbs.
+From Arith Require avx2_limbs avx2_parts.
 From Generated Require Import avx2_lanes.
 
 (* The modulus 2^28 + 5 in two limbs; 5 inverse = -1 modulo 2^28. *)
@@ -42,6 +42,18 @@ Example multiply_twice_example : let s := add_blocks 2 (sizes 2) [3; 1] (map twi
 Proof. apply (multiply_twice_correct inverse m modulus_example [3; 1] [4; 1] t); try exact t_fits; computed. Qed.
 Example square_example : fits 0 0 (squared [3; 1] t) /\ span (fst (squared [3; 1] t)) 0 4 = span (fst t) 0 4 + value [3; 1] * value [3; 1].
 Proof. apply (square_correct inverse m modulus_example [3; 1] t); try exact t_fits; computed. Qed.
+Example below_example : let s := avx2_parts.multiply_below [3; 1] [4; 1] t in fits 0 0 s /\
+  exists dropped, 0 <= dropped /\ span (fst s) 0 4 + R * dropped = span (fst t) 0 4 + value [3; 1] * value [4; 1].
+Proof.
+  apply (avx2_parts.multiply_below_correct [3; 1] [4; 1] t); try exact t_fits;
+    first [exists 1%nat; reflexivity | cbn; lia | computed].
+Qed.
+Example from_example : let s := avx2_parts.multiply_from [3; 1] [4; 1] 2 t in fits 0 0 s /\
+  exists dropped, 0 <= dropped <= 2 * E ^ 3 /\ span (fst s) 0 4 + dropped = span (fst t) 0 4 + value [3; 1] * value [4; 1].
+Proof.
+  apply (avx2_parts.multiply_from_correct [3; 1] [4; 1] 2 t); try exact t_fits;
+    first [exists 1%nat; reflexivity | cbn; lia | computed].
+Qed.
 Example mul_example : let '(r, q) := mul inverse m [3; 1] [4; 1] in number m r /\ 0 <= value r < 2 * value m /\
   R * value r = value [3; 1] * value [4; 1] + value q * value m.
 Proof. apply (mul_correct inverse m modulus_example [3; 1] [4; 1]); computed. Qed.

@@ -56,8 +56,6 @@ Definition between (cap : Z) (t : nat -> Z) := forall j, 0 <= t j <= cap.
 Definition grown (most : Z) (s t : nat -> Z) := forall j, s j <= t j <= s j + most.
 Lemma grown_between cap most s t : between cap s -> grown most s t -> between (cap + most) t.
 Proof. intros H G j. specialize (H j). specialize (G j). lia. Qed.
-Lemma grown_more a b r s t : grown a r s -> grown b s t -> grown (a + b) r t.
-Proof. intros H G j. specialize (H j). specialize (G j). lia. Qed.
 
 (* A row: some limbs meet a digit each, in a column of their own. *)
 Lemma row_adds h op n (cond : nat -> bool) (place : nat -> nat) (u d : nat -> Z) l : half h op -> NoDup l ->

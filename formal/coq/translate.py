@@ -4,11 +4,11 @@
 Usage: translate.py SOURCES OUTPUT
 
 `SOURCES` is the folder of all crates, `OUTPUT` the folder for one Coq file per Rust file.
-Each function becomes a Coq function over lists of limbs: mutable arguments are returned after the
-result, loops over slices recurse over lists, `while` loops have as much fuel as there are limbs.
-Words are numbers of Z and wrap as in a release build; slices and indexes out of range, which would
-panic in Rust, are excluded by the theorems' premises on lengths. What the translation does not
-know, it rejects.
+Each function becomes a Coq function over lists of limbs. Mutable arguments are returned after the
+result. Loops over slices recurse over lists, and `while` loops have as much fuel as there are
+limbs. Words are numbers of Z and wrap as in a release build. Slices and indexes out of range, which
+would panic in Rust, are excluded by the theorems' premises on lengths. The translation rejects
+anything that it does not know.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import translate_lanes
 import translate_unrolled
 import translate_vectors
 
-# Rust file, functions and constants translated from it, Coq files it needs.
+# Rust file, translated functions and constants, required Coq files.
 FILES = {
     "natural": ("arith/src/natural.rs", "adc sbb mac mask add_assign sub_assign less reduce_once mac_row", ""),
     "serial": (
@@ -35,7 +35,7 @@ FILES = {
     "residues": ("rns/src/convert/serial.rs", "part_of reduce", ""),
     "across_limbs": ("arith/src/backend/ifma/across.rs", "add reduce_once canonical add_chunk", "natural"),
 }
-# What is written in another way before it is translated, and where else its constants are.
+# Rewrites before the translation, and other files with the constants.
 ITERATORS = {
     "across_limbs": [
         (r"impl Iterator<Item = u64>", "&[u64]"),
@@ -79,8 +79,8 @@ CONSTANTS = {
         ("arith/src/backend/avx2/blocks.rs", "ROOM"),
     ],
 }
-# What else the proofs need of a source: the Coq definition that the text found makes, and a pattern
-# that must be found so often, each time with the same text.
+# Further facts about the sources that the proofs need: a Coq definition to make from the matched
+# text, a pattern, and the number of matches, all of which must capture the same text.
 BLOCKS = "arith/src/backend/avx2/blocks.rs"
 SUMS = "dghv/src/sums/ifma.rs"
 ACROSS = "arith/src/backend/ifma/across.rs"
@@ -101,6 +101,14 @@ EXPRESSIONS = {
         (BLOCKS, "same (I : Z)", r"if I < SIZE && (.*?) == COLUMN \{", 1),
         (BLOCKS, "lower (I : Z)", r"\} else if (.*?) < COLUMN && COLUMN - I < SIZE \{", 1),
         (BLOCKS, "other (COLUMN I : Z)", r"(?:2 \* I < COLUMN && |&twice\[)(COLUMN - I|COLUMN)(?: < SIZE|\])", 2),
+        (BLOCKS, "beyond (at_ SIZE : Z)", r"let skipped = from\.saturating_sub\((.*?)\) / 2 \* 2;", 1),
+        (
+            BLOCKS,
+            "place_from (at_ skipped : Z)",
+            r"&mut self\.columns\[([^\n]*?)\.\.\], block\(a, at\), &b\[skipped\.\.\]\);",
+            1,
+        ),
+        (BLOCKS, "kept (k at_ : Z)", r"&mut self\.columns\[at\.\.\], block\(a, at\), &b\[\.\.(.*?)\]\);", 1),
         (BLOCKS, "FIRST", r"fn start_high\(.*?start\[0\] = Quad\(\[(\d); 4\]\);", 1),
         (BLOCKS, "LESS", r"fn start_high\(.*?for_each\(\|limb\| \*limb -= (\d)\);", 1),
         (
@@ -253,7 +261,7 @@ EXPRESSIONS = {
     ],
     "barrett_digits": [("arith/src/barrett.rs", "HIGHEST", r"highest > (\d+) &&", 1)],
 }
-# Names of Coq's library.
+# Names in Coq's library.
 RESERVED = {"left", "right", "fst", "snd"}
 # Calls that only concern the compiler.
 TRANSPARENT = {"black_box", "Zeroizing::new"}
@@ -262,17 +270,18 @@ TOKEN = re.compile(
     r"(?P<op>\.\.=|<<=|>>=|::|\.\.|->|=>|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\*=|[-+*/%&|^!<>=.,;:(){}\[\]#']))"
 )
 # Binding strengths of Rust's binary operators.
-STRENGTH = {"*": 9, "/": 9, "%": 9, "+": 8, "-": 8, "<<": 7, ">>": 7, "&": 6, "^": 5, "|": 4, "==": 3, "<": 3}
-# What the operations on words of a kind are called: those on u64 are add64, sub64 and so on.
+STRENGTH = {"*": 9, "/": 9, "%": 9, "+": 8, "-": 8, "<<": 7, ">>": 7, "&": 6, "^": 5, "|": 4}
+STRENGTH |= dict.fromkeys(("==", "<", ">", "<=", ">="), 3)
+# Suffixes of Coq's operations on words: those on u64 are add64, sub64 and so on.
 SUFFIX = {"u32": "32", "u64": "64", "u128": "128", "i128": "i128"}
 
 
 class Unknown(Exception):
-    """Rust that the translation does not know."""
+    """Rust code that the translation does not know."""
 
 
 def rewritten(text, replaced):
-    """A text in which each pattern, which must be there, is replaced."""
+    """Replaces each pattern in a text; each must match."""
     for pattern, new in replaced:
         if not re.search(pattern, text, re.DOTALL):
             raise Unknown(f"{pattern!r} is not there")
@@ -281,7 +290,7 @@ def rewritten(text, replaced):
 
 
 def tokens(text):
-    """The tokens of a text without comments."""
+    """Returns the tokens of a text without comments."""
     text = re.sub(r"//[^\n]*", "", text)
     found, at = [], 0
     while text[at:].strip():
@@ -294,7 +303,7 @@ def tokens(text):
 
 
 def function_text(source, name):
-    """The parameters, result type and body of a function, as text."""
+    """Returns the parameters, result type and body of a function, as text."""
     match = re.search(rf"\bfn {name}(?:<[^>]*>)?\(", source)
     if not match:
         raise Unknown(f"there is no function {name}")
@@ -313,18 +322,18 @@ def function_text(source, name):
 
 
 class Parser:
-    """Statements and expressions as nested tuples."""
+    """Parses statements and expressions into nested tuples."""
 
     def __init__(self, text):
         """Starts at the first token."""
         self.tokens, self.at = tokens(text), 0
 
     def peek(self, ahead=0):
-        """A token that comes, or nothing."""
+        """Returns an upcoming token, or nothing."""
         return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else None
 
     def take(self, *expected):
-        """The next token, which must be one of those expected."""
+        """Consumes the next token, which must be one of those expected."""
         token = self.peek()
         if token is None or (expected and token not in expected):
             raise Unknown(
@@ -334,14 +343,14 @@ class Parser:
         return token
 
     def found(self, token):
-        """Takes the token if it comes."""
+        """Consumes the token if it is next."""
         if self.peek() == token:
             self.at += 1
             return True
         return False
 
     def block(self):
-        """Statements up to a closing brace or the end, and the expression behind them."""
+        """Parses statements up to a closing brace or the end, and the final expression."""
         statements = []
         while self.peek() not in (None, "}"):
             if self.found("let"):
@@ -385,7 +394,7 @@ class Parser:
         return statements, None
 
     def conditional(self):
-        """What follows `if`: a statement, two values, or what is returned at once."""
+        """Parses what follows `if`: a statement, two values, or an early return."""
         condition = self.expression()
         self.take("{")
         statements, value = self.block()
@@ -404,7 +413,7 @@ class Parser:
         return ("if", condition, statements)
 
     def braces(self):
-        """A block in braces without a value."""
+        """Parses a block in braces without a value."""
         self.take("{")
         statements, value = self.block()
         self.take("}")
@@ -413,7 +422,7 @@ class Parser:
         return statements
 
     def pattern(self):
-        """A name, or a tuple of patterns."""
+        """Parses a name, or a tuple of patterns."""
         if self.found("("):
             parts = [self.pattern()]
             while self.found(","):
@@ -425,7 +434,7 @@ class Parser:
         return ("name", self.take())
 
     def expression(self, least=0):
-        """Binary operators of at least a strength, from the left."""
+        """Parses binary operators with a minimum binding strength, left-associative."""
         left = self.unary()
         while True:
             operator = self.peek()
@@ -439,9 +448,7 @@ class Parser:
                 return left
 
     def unary(self):
-        """References and dereferences, which the translation does not distinguish from what they
-        refer to.
-        """
+        """Parses references and dereferences, which the translation ignores."""
         if self.found("&"):
             self.found("mut")
             return self.unary()
@@ -452,7 +459,7 @@ class Parser:
         return self.postfix()
 
     def postfix(self):
-        """Calls, methods, fields, indexes and slices."""
+        """Parses calls, methods, fields, indexes and slices."""
         value = self.primary()
         while True:
             if self.found("."):
@@ -467,7 +474,7 @@ class Parser:
                 return value
 
     def index(self, value):
-        """What stands between brackets: an index, or the ends of a slice."""
+        """Parses the content of brackets: an index, or the ends of a slice."""
         start = None if self.peek() == ".." else self.expression()
         if not self.found(".."):
             self.take("]")
@@ -477,7 +484,7 @@ class Parser:
         return ("slice", value, start, end)
 
     def arguments(self):
-        """Arguments in parentheses; a closure is one."""
+        """Parses arguments in parentheses; an argument may be a closure."""
         self.take("(")
         found = []
         while not self.found(")"):
@@ -486,7 +493,7 @@ class Parser:
         return found
 
     def closure(self):
-        """A closure of two arguments."""
+        """Parses a closure with two arguments."""
         first = self.pattern()
         self.take(",")
         second = self.pattern()
@@ -494,7 +501,7 @@ class Parser:
         return ("closure", first, second, self.expression())
 
     def primary(self):
-        """Numbers, names, calls, tuples and arrays."""
+        """Parses numbers, names, calls, tuples and arrays."""
         token = self.take()
         if token[0].isdigit():
             return ("number", int(token.replace("_", ""), 0))
@@ -535,7 +542,7 @@ class Parser:
 
 
 def split_parameters(text):
-    """Parameters as (name, type) pairs."""
+    """Splits parameters into (name, type) pairs."""
     found, depth, part = [], 0, ""
     for character in text + ",":
         depth += {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}.get(character, 0)
@@ -550,7 +557,7 @@ def split_parameters(text):
 
 
 def kind_of(rust):
-    """The kind of a Rust type: a word, an index, numbers, or a pair of words."""
+    """Returns the kind of a Rust type: a word, an index, numbers, or a pair of words."""
     kinds = {
         "u32": "u32",
         "u64": "u64",
@@ -580,7 +587,9 @@ COQ = {
 
 
 def fields_of(source, function):
-    """Names and kinds of the fields that a method may use; those of other kinds it must not."""
+    """Returns names and kinds of the fields that a method may use; it must not use fields of other
+    kinds.
+    """
     before = source[: re.search(rf"\bfn {function}\b", source).start()]
     struct = re.findall(r"^impl(?:<'\w+>)? (\w+)", before, re.MULTILINE)[-1]
     text = re.search(rf"struct {struct}(?:<'a>)? \{{(.*?)\n\}}", source, re.DOTALL).group(1)
@@ -592,8 +601,8 @@ def fields_of(source, function):
 
 
 def parameters_of(text, source, name):
-    """Names, kinds and whether they are mutable; the constants of the modulus, and the fields of
-    `self`, become arguments of their own.
+    """Returns names, kinds and mutability of parameters; the constants of the modulus and the
+    fields of `self` become separate arguments.
     """
     found = []
     if text.startswith("&self,"):
@@ -608,17 +617,17 @@ def parameters_of(text, source, name):
 
 
 def tuple_of(parts):
-    """A tuple in Coq."""
+    """Returns a tuple in Coq."""
     return parts[0] if len(parts) == 1 else "(" + ", ".join(parts) + ")"
 
 
 def binder(parts):
-    """What binds a tuple in a `let`."""
+    """Returns the pattern that binds a tuple in a `let`."""
     return parts[0] if len(parts) == 1 else "'(" + ", ".join(parts) + ")"
 
 
 class Translator:
-    """One function."""
+    """Translates one function."""
 
     def __init__(self, name, source, known):
         """Parses the function."""
@@ -632,10 +641,10 @@ class Translator:
         self.views, self.lines, self.chunks = {}, [], {}
         self.body = Parser(body).block()
 
-    # The text.
+    # Output.
 
     def text(self):
-        """The Coq definitions, loops first."""
+        """Returns the Coq definitions, loops first."""
         statements, value = self.body
         self.statements(statements)
         outputs = []
@@ -650,15 +659,15 @@ class Translator:
         return "\n".join([*self.loops, f"Definition {self.name} {arguments} :=\n{body}\n"])
 
     def word(self, coq, kind):
-        """A number whose kind nothing says is a word."""
+        """Treats a number of unspecified kind as a word."""
         return coq if kind != "literal" else f"{coq}%Z"
 
     def let(self, targets, coq):
-        """Binds what an expression gives."""
+        """Binds the result of an expression."""
         self.lines.append(f"let {binder(targets)} := {coq} in")
 
     def new(self, name, kind):
-        """A new variable of this name: another Coq name where one is there already."""
+        """Makes a new variable, with another Coq name if the name is in use."""
         if name == "_":
             return name
         coq = f"{name}_" if name in RESERVED else name
@@ -668,11 +677,10 @@ class Translator:
         self.names[name], self.kinds[coq] = coq, kind
         return coq
 
-    # Views: parts of a slice under names of their own. The whole is put together when it is used
-    # again.
+    # Views: named parts of a slice. They are spliced back when the whole is used again.
 
     def flush(self, of=None):
-        """Puts the views of a variable, or all views, back into it."""
+        """Splices the views of a variable, or all views, back into it."""
         for view in list(reversed(self.views)):
             if view not in self.views:
                 continue
@@ -683,7 +691,7 @@ class Translator:
                 self.let([parent], f"splice {parent} {offset} {view}")
 
     def variable(self, name):
-        """The Coq variable of a name, up to date."""
+        """Returns the up-to-date Coq variable of a name."""
         if name not in self.names:
             raise Unknown(f"variable {name}")
         coq = self.names[name]
@@ -693,12 +701,12 @@ class Translator:
     # Statements.
 
     def statements(self, statements):
-        """Translates each."""
+        """Translates each statement."""
         for statement in statements:
             getattr(self, f"do_{statement[0]}")(*statement[1:])
 
     def do_let(self, pattern, value):
-        """A declaration: of a view, or of values."""
+        """Translates a declaration of a view or of values."""
         if value is None:
             self.new(pattern[1], "u64")
         elif value[0] == "function":
@@ -729,7 +737,7 @@ class Translator:
         return coq in self.views or any(p == coq and mutable for p, _, mutable in self.parameters)
 
     def split(self, parts, value):
-        """Two views of a slice."""
+        """Makes two views of a slice."""
         of, at = value[1], self.value(value[3][0])[0]
         of = of if of[0] == "slice" else ("slice", of, None, None)
         parent, start, coq = self.part(of)
@@ -740,9 +748,7 @@ class Translator:
             self.views[first], self.views[second] = (parent, start), (parent, f"({start} + {at})%nat")
 
     def part(self, value):
-        """The slice that is a part of a variable: the variable, where the part begins, and the
-        part.
-        """
+        """Returns the variable that a slice belongs to, the slice's start, and the slice."""
         _, of, start, end = value
         if of[0] == "slice" and of[2] is None:
             parent, _, coq = self.part(of)
@@ -759,7 +765,7 @@ class Translator:
         return parent, begin, coq
 
     def do_assign(self, target, value):
-        """An assignment to variables and limbs."""
+        """Translates an assignment to variables and limbs."""
         coq, _ = self.value(value)
         targets = target[1] if target[0] == "tuple" else [target]
         names, stores = [], []
@@ -780,7 +786,7 @@ class Translator:
             self.store(part, f"[{name}]")
 
     def store(self, target, coq):
-        """Puts new limbs into a place."""
+        """Stores new limbs in a place."""
         if target[0] == "name":
             self.let([self.names[target[1]]], coq)
         elif target[0] == "index":
@@ -791,7 +797,7 @@ class Translator:
             self.let([parent], f"splice {parent} {wrap(start)} {wrap(coq)}")
 
     def do_call(self, value):
-        """A call for its effect."""
+        """Translates a call with side effects."""
         if value[0] == "method" and value[2] == "fill":
             old = self.value(value[1])[0]
             self.store(value[1], f"(repeat {self.value(value[3][0])[0]}%Z (length {wrap(old)}))")
@@ -803,7 +809,7 @@ class Translator:
             raise Unknown(f"statement {value[:3]}")
 
     def assigned(self, statements, found=None):
-        """The names that statements change, in order."""
+        """Returns the names that statements change, in order."""
         found = [] if found is None else found
         declared = set()
 
@@ -844,7 +850,7 @@ class Translator:
         return found
 
     def branch(self, statements, outputs):
-        """Statements as an expression that gives what they change."""
+        """Translates statements into an expression that returns what they change."""
         lines, names, views = self.lines, dict(self.names), dict(self.views)
         self.lines = []
         self.statements(statements)
@@ -855,13 +861,13 @@ class Translator:
         return inner
 
     def do_if(self, condition, statements):
-        """Without an alternative."""
+        """Translates an `if` without an alternative."""
         outputs = [self.variable(name) for name in self.assigned(statements)]
         test = self.value(condition)[0]
         self.let(outputs, f"if {test} then {self.branch(statements, outputs)} else {tuple_of(outputs)}")
 
     def do_return_if(self, condition, value):
-        """What the function gives at once on a condition; all that follows is the alternative."""
+        """Translates a conditional return; all code that follows becomes the alternative."""
         test, names, lines, self.lines = self.value(condition)[0], dict(self.names), self.lines, []
         coq, kind = self.value(value)
         outputs = [self.word(coq, kind), *(p for p, _, mutable in self.parameters if mutable)]
@@ -869,7 +875,7 @@ class Translator:
         self.names, self.lines = names, [*lines, f"if {test} then {inner} else"]
 
     def do_while(self, condition, statements):
-        """A function with fuel: each pass takes a limb or more."""
+        """Translates a loop into a function with fuel: each pass consumes at least one limb."""
         outputs = [self.variable(name) for name in self.assigned(statements)]
         before = set(self.kinds)
         test = self.value(condition)[0]
@@ -888,7 +894,9 @@ class Translator:
         self.let(outputs, " ".join([loop, *frees, "k", *outputs]))
 
     def do_for(self, pattern, value, statements):
-        """A recursion over slices side by side, or over the indexes of a range from above."""
+        """Translates a loop into a recursion over parallel slices, or over the indexes of a range
+        in descending order.
+        """
         if value[0] == "method" and value[2] == "rev" and value[1][0] == "range":
             value = value[1]
         elif value[0] == "range" and pattern[1] != "_":
@@ -899,7 +907,7 @@ class Translator:
         self.side_by_side(pattern, value, self.assigned(statements), lambda outputs: self.branch(statements, outputs))
 
     def downwards(self, name, start, end, statements):
-        """The loop over the indexes of a range, the highest first."""
+        """Translates the loop over the indexes of a range, the highest first."""
         outputs = [self.variable(changed) for changed in self.assigned(statements)]
         (first, _), (last, kind) = (self.value(part) for part in (start, end))
         first, last, is_word = wrap(first), wrap(last), kind == "u32"
@@ -921,7 +929,7 @@ class Translator:
         self.let(outputs, " ".join([loop, *frees, count, *outputs]))
 
     def side_by_side(self, pattern, value, changed, body_of):
-        """The loop over the limbs of slices; the first of them may be changed."""
+        """Translates the loop over the limbs of parallel slices; the first slice may be changed."""
         sources, items = self.sources(pattern, value)
         lists = [self.value(source)[0] for source in sources]
         item_names, names, before = [], dict(self.names), set(self.kinds)
@@ -937,7 +945,7 @@ class Translator:
         typed = " ".join([f"({n} : {COQ[self.kinds[n]]})" for n in frees] + [f"({t} : list Z)" for t in tails])
         typed = " ".join([typed, *(f"({n} : {COQ[self.kinds[n]]})" for n in states)])
         again = " ".join([loop, *frees, *tails, *states])
-        # The limbs of a chunk have names of their own.
+        # Each limb of a chunk has its own name.
         parts = {item: [f"{item}_{n}" for n in range(self.chunks.get(item, 0))] for item in items}
         heads = ", ".join(
             " :: ".join([*(parts[item] or [name]), tail])
@@ -968,13 +976,13 @@ class Translator:
             self.store(sources[0], f"part_{self.fresh}")
 
     def sources(self, pattern, value):
-        """The slices that a loop goes through, and the names of their limbs."""
+        """Returns the slices that a loop iterates over, and the names of their limbs."""
         if value[0] == "method" and value[2] == "zip":
             if pattern[0] != "tuple":
                 raise Unknown("a name for limbs side by side")
             other = value[3][0]
             if other[0] == "method" and other[2] == "chain" and other[3][0][:2] == ("path", "std::iter::repeat"):
-                # As many of these limbs as the first slice may need.
+                # Padded to the length of the first slice.
                 first = self.sources(pattern[1][0], value[1])
                 return [*first[0], ("padded", other[1], other[3][0][2][0], first[0][0])], [*first[1], pattern[1][1][1]]
             first, second = self.sources(pattern[1][0], value[1]), self.sources(pattern[1][1], value[3][0])
@@ -988,18 +996,18 @@ class Translator:
             raise Unknown("a loop over something else than slices")
         return [value], [pattern[1]]
 
-    # Expressions: Coq text and kind.
+    # Expressions return Coq text and kind.
 
     def value(self, value):
         """Translates an expression."""
         return getattr(self, f"value_{value[0]}")(*value[1:])
 
     def value_number(self, number):
-        """A literal, of the kind that its place needs."""
+        """Translates a literal, whose kind depends on its context."""
         return str(number), "literal"
 
     def value_name(self, name):
-        """A variable or a constant of the file."""
+        """Translates a variable or a constant of the file."""
         if name == "u64::MAX":
             return "(2 ^ 64 - 1)", "u64"
         if name.isupper():
@@ -1008,26 +1016,28 @@ class Translator:
         return coq, self.kinds[coq]
 
     def value_padded(self, of, fill, like):
-        """Limbs, and others behind them."""
+        """Translates limbs followed by padding."""
         coq, more, first = (self.value(part)[0] for part in (of, fill, like))
         return f"({wrap(coq)} ++ repeat {more} (length {wrap(first)}))", "list"
 
     def value_array(self, parts):
-        """Limbs."""
+        """Translates an array of limbs."""
         return "[" + "; ".join(self.value(part)[0] for part in parts) + "]", "list"
 
     def value_tuple(self, parts):
-        """A pair."""
+        """Translates a pair."""
         found = [self.value(part) for part in parts]
         return tuple_of([self.word(*part) for part in found]), tuple("u64" if k == "literal" else k for _, k in found)
 
     def value_not(self, value):
-        """All bits of a word inverted, or a condition."""
+        """Inverts all bits of a word, or negates a condition."""
         coq, kind = self.value(value)
         return (f"(negb {coq})", "bool") if kind == "bool" else (f"(not64 {coq})", "u64")
 
     def value_as(self, value, rust):
-        """A conversion cuts the bits above; widths in bits and indexes are the same numbers."""
+        """Translates a conversion, which discards higher bits; bit widths and indexes keep their
+        values.
+        """
         coq, kind = self.value(value)
         names = {("u128", "u64"): "low64", ("i128", "u64"): "low64", ("u32", "usize"): "Z.to_nat"}
         if (kind, rust) not in names:
@@ -1035,12 +1045,12 @@ class Translator:
         return f"({names[kind, rust]} {coq})", rust
 
     def value_ifelse(self, condition, value, other):
-        """One of two values."""
+        """Translates a choice between two values."""
         test, (first, kind), (second, other_kind) = self.value(condition)[0], self.value(value), self.value(other)
         return f"(if {test} then {first} else {second})", kind if kind != "literal" else other_kind
 
     def value_binary(self, operator, left, right):
-        """An operator on words or indexes."""
+        """Translates an operator on words or indexes."""
         (a, first), (b, second) = self.value(left), self.value(right)
         kind = second if first == "literal" else first
         if operator in ("<<", ">>"):
@@ -1066,7 +1076,7 @@ class Translator:
         return f"({name} {a} {b})", kind
 
     def value_field(self, value, name):
-        """A part of a pair, a constant of the modulus, or a field."""
+        """Translates a part of a pair, a constant of the modulus, or a field."""
         if value == ("name", "self"):
             return self.value_name(f"self_{name}")
         if value == ("name", "m") and name in ("k", "m") and f"m_{name}" in self.kinds:
@@ -1075,17 +1085,17 @@ class Translator:
         return f"({('fst', 'snd')[int(name)]} {coq})", kind[int(name)]
 
     def value_index(self, of, index):
-        """A limb."""
+        """Translates access to a limb."""
         coq, at = self.value(of)[0], self.value(index)[0]
         at = f"{at}%nat" if at.isdigit() else at
         return f"(nth {at} {wrap(coq)} 0)", "u64"
 
     def value_slice(self, of, start, end):
-        """Some limbs."""
+        """Translates a slice of limbs."""
         return self.part(("slice", of, start, end))[2], "list"
 
     def value_method(self, value, name, arguments):
-        """What Rust's own types can do."""
+        """Translates methods of Rust's own types."""
         if name == "unwrap_or" and value[2] == "copied" and value[1][2] == "get":
             _, of, _, (index,) = value[1]
             return f"(nth {wrap(self.value(index)[0])} {wrap(self.value(of)[0])} {self.value(arguments[0])[0]})", "u64"
@@ -1114,7 +1124,7 @@ class Translator:
         raise Unknown(f"method {name}")
 
     def folded(self, outputs, body):
-        """One step of a fold."""
+        """Translates one step of a fold."""
         lines, self.lines = self.lines, []
         coq = self.value(body)[0]
         self.let(outputs, coq)
@@ -1123,7 +1133,7 @@ class Translator:
         return text
 
     def value_path(self, path, arguments):
-        """A call: mutable arguments come back after the result."""
+        """Translates a call; mutable arguments are returned after the result."""
         name = path.split("::")[-1]
         if path in ("u128::from", "i128::from"):
             return self.value(arguments[0])[0], path[:4]
@@ -1159,7 +1169,7 @@ class Translator:
         return (value, result) if result is not None else ("tt", None)
 
     def applied(self, name, rust, body, argument):
-        """A function that the function defines, at its argument."""
+        """Applies a function defined inside this function to its argument."""
         names = dict(self.names)
         coq, _ = self.value(argument)
         inner = self.new(name, kind_of(rust))
@@ -1169,7 +1179,7 @@ class Translator:
 
 
 def wrap(coq):
-    """In parentheses where it has several words."""
+    """Adds parentheses if there are several words."""
     return coq if re.fullmatch(r"[\w.]+(%\w+)?|\(.*\)(%\w+)?|\[.*\]", coq) and balanced(coq) else f"({coq})"
 
 
@@ -1185,7 +1195,7 @@ def balanced(coq):
 
 
 def constant(source, name):
-    """The value of an integer constant: a literal or another constant of the file."""
+    """Returns the value of an integer constant: a literal or another constant of the file."""
     masked = re.search(rf"const {name}: u64 = \(1 << (\w+)\) - 1;", source)
     if masked:
         return (1 << constant(source, masked.group(1))) - 1
@@ -1239,7 +1249,9 @@ def main(sources, output):
             found = ["".join(parts) if isinstance(parts, tuple) else parts for parts in found]
             if len(found) != times or len(set(found)) != 1:
                 sys.exit(f"translate: {rust}: {head}: {pattern!r} gives {found}")
-            lines.append(f"(* {rust} *)\nDefinition {head} : Z := ({found[0]})%Z.")
+            # `at` is a word of Coq's.
+            text = re.sub(r"\bat\b", "at_", found[0])
+            lines.append(f"(* {rust} *)\nDefinition {head} : Z := ({text})%Z.")
         (output / f"{coq}.v").write_text("\n".join(lines) + "\n")
 
 

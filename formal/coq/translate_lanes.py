@@ -1,36 +1,36 @@
 """Translates loop bodies of vector code from Rust to Coq, in one lane.
 
-A vector is a word of 64 bits in each lane, and lanes do not meet in what is translated: loads and
-stores are the identity, operations those of one lane (lanes.v). The parameters of a Coq function
-are given here, not read. Of a loop the innermost body is translated; what it stores becomes the
-result, in order.
+A vector is a word of 64 bits in each lane, and the translated code never mixes lanes. Loads and
+stores are the identity, and operations are those of one lane (lanes.v). The parameters of a Coq
+function are listed here, not parsed. Only the innermost body of a loop is translated; the values
+that it stores become the result, in order.
 """
 
 import re
 
-# Roots of a block's nodes, by their number.
+# Roots of a block's nodes, by number.
 NODES = [(r"\bw\[(\d)\]", r"w\1")]
 # The loop that multiplies by a leaf's root, and its two cases.
 WRAPPED = [(r"\A.*(for \(y, from\) in wrapped.*?\n        \})\n.*\Z", r"\1"), (r", &m\)", ", m)")]
 BY_LEAF = r"if leaf\.is_multiple_of\(2\) \{ (.*?) \} else \{ (.*?) \}"
-# Of a function's text, only what these patterns find.
+# Patterns that select the parts of a function's text to translate.
 SETTLED = r"\A\s*(let mask = .*?;).*?let mut carry = .*?;\s*for limb in [^{]*\{(.*?)\n        \}\n.*\Z"
 RESTORED = r"\A\s*(let mask = .*?;).*?let negative = .*?for \(limb, [^{]*\{(.*?)\n        \}\s*\Z"
 SUBTRACTED = r"\A\s*(let mask = .*?;).*?for \(limb, [^{]*\{(.*?)\n        \}\n.*\Z"
 BLENDED = r"\A\s*(let mask = .*?;).*borrow = [^\n]*;\s*for \(limb, [^{]*\{(.*?)\n        \}\n.*\Z"
 NO_HALVES = (r"\[half\]", "")
-# A register of a number whose limbs are in all lanes, and the first loop over registers.
+# A register of a number whose limbs span all lanes, and the first loop over registers.
 REGISTER = [(r"\[v\]", "")]
 FIRST = (r"\A.*?(for v in 0\.\.V \{.*?\n    \}).*\Z", r"\1")
-# A stored vector, and what a digit's products with a block make of the columns.
+# A stored vector, and the effect of a digit's products with a block on the columns.
 SET = (r"set\((?:&mut )?(\w+), ([^\n]*)\);", r"\1 = \2;")
 SLIDE = r"\A.*seq!\(I in 0\.\.6 \{\s*if I < \$size \{(.*?)\}\s*\}\);.*\Z"
 ABSORB = r"\A.*seq!\(I in 1\.\.6 \{\s*if I < SIZE \{(.*?)\}\s*\}\);\s*\Z"
 TRIANGLE = r"\A.*if I < SIZE &&[^{]*\{(.*?)\} else if [^{]*\{(.*?)\}\s*\}\);.*\Z"
-# Files of the proofs that say what a structure of Rust is.
+# Files of the proofs that define Rust structures.
 RECORDS = {"ntt": "ntt_words", "bfv": "bfv_words"}
-# Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text that is
-# replaced before the translation (patterns), for what concerns no lane.
+# Coq file, Rust file, functions: Coq's name, Rust's name, Coq's parameters, and text to replace
+# before the translation (patterns), because it does not concern a lane.
 FUNCTIONS = {
     "ifma_digits": [
         ("arith/src/backend/ifma/blocks.rs", [("first_digit", "first_digit", "(column inverse : Z)", [])]),
@@ -410,7 +410,7 @@ FUNCTIONS = {
         ),
     ],
 }
-# Where the crates, and single files, have their constants from.
+# The files that define the constants of crates and of single files.
 CONSTANTS = {
     "arith/src/backend/avx2/blocks.rs": "arith/src/backend/avx2.rs",
     "arith": "arith/src/backend/ifma.rs",
@@ -450,22 +450,22 @@ OPERATIONS = {
     "_mm256_srl_epi64": "shr",
     "_mm256_blendv_epi8": "blend",
 }
-# What is the identity in a lane.
+# Operations that are the identity in a lane.
 SAME = {"get", "load", "broadcast", "splat", "W::load", "W::splat", "_mm_cvtsi64_si128", "_mm256_set1_epi32"}
 SAME.add("_mm256_set1_epi64x")
 
 
 class Lane:
-    """One function."""
+    """Translates one function."""
 
     def __init__(self, rust, body, own, translate):
-        """From the text of its body; `own` are functions that it may call."""
+        """Parses the text of its body; `own` lists the functions that it may call."""
         self.rust, self.own, self.unknown = rust, own, translate.Unknown
         self.constants = translate.constant
         self.statements, self.result = translate.Parser(body).block()
 
     def text(self, name, parameters):
-        """The Coq definition."""
+        """Returns the Coq definition."""
         lines, stored = [], []
         for statement in self.statements:
             if statement[0] == "let":
@@ -489,14 +489,14 @@ class Lane:
         return f"Definition {name} {parameters} :=\n{body}\n"
 
     def bound(self, pattern, value):
-        """A declaration of one name or of a tuple of names."""
+        """Translates a declaration of one name or of a tuple of names."""
         if pattern[0] == "name":
             return [f"let {pattern[1]} := {self.value(value)} in"]
         names = ", ".join(part[1] for part in pattern[1])
         return [f"let '({names}) := {self.value(value)} in"]
 
     def value(self, value):
-        """An expression."""
+        """Translates an expression."""
         kind, rest = value[0], value[1:]
         if kind == "number":
             return str(rest[0])
@@ -517,7 +517,7 @@ class Lane:
         raise self.unknown(f"{kind} in a lane")
 
     def called(self, name, arguments):
-        """A call of an operation, or of another function that is translated."""
+        """Translates a call of an operation, or of another translated function."""
         coq = [self.value(argument) for argument in arguments]
         name = name.removeprefix("Self::").removeprefix("Modulus::")
         if name in SAME:
@@ -529,12 +529,12 @@ class Lane:
 
 
 def macro_text(source, name):
-    """What a macro with one rule, given with its exclamation mark, becomes."""
+    """Returns the expansion of a macro with one rule, whose name includes the exclamation mark."""
     return re.search(rf"macro_rules! {name[:-1]} \{{\n.*? => \{{\n(.*?)\n    \}};\n\}}", source, re.DOTALL)[1]
 
 
 def innermost(body):
-    """The body of the innermost loop, or the whole body if there is none."""
+    """Returns the body of the innermost loop, or the whole body if there is none."""
     at = body.rfind("for ")
     if at < 0:
         return body
@@ -548,7 +548,7 @@ def innermost(body):
 
 
 def shifted(body):
-    """The text with a shift's constant as its last argument."""
+    """Makes the constant of a shift its last argument."""
     head = re.compile(r"(\w+)::<(?:\{ )?(\w+)(?: as i32 \})?>\(")
     while match := head.search(body):
         depth, end = 1, match.end()
@@ -561,7 +561,7 @@ def shifted(body):
 
 
 def translated(sources, translate):
-    """The text of each Coq file."""
+    """Returns the text of each Coq file."""
     for coq, files in FUNCTIONS.items():
         lines = [f"From Arith Require Import {' '.join(['words', 'lanes', *filter(None, [RECORDS.get(coq)])])}."]
         for rust, functions in files:

@@ -1,9 +1,9 @@
 """Translates loops over whole vectors from Rust to Coq.
 
-A number has its limbs side by side in the lanes of its vectors: a list of lanes in Coq. The first
-argument of a call that is a statement is changed. What a vector's operation does is in vectors.v,
-and what it does in a lane is translated by translate_lanes.py. As there, the parameters of a Coq
-function are given here, and text that concerns no lane is replaced: each pattern must be there.
+A number has its limbs in the lanes of its vectors: a list of lanes in Coq. A call that is a
+statement changes its first argument. vectors.v defines the operations on vectors, and
+translate_lanes.py translates their effect on a lane. As there, the parameters of a Coq function are
+listed here, and text that does not concern a lane is replaced; each pattern must match.
 """
 
 import re
@@ -63,7 +63,7 @@ CALLS = {"digits", "zeros", "sra_first"}
 
 
 class Vectors:
-    """One function."""
+    """Translates one function."""
 
     def __init__(self, rust, body, translate):
         """Parses its body."""
@@ -71,12 +71,14 @@ class Vectors:
         self.statements, _ = translate.Parser(body).block()
 
     def text(self, name, parameters, result):
-        """The Coq definition."""
+        """Returns the Coq definition."""
         body = "\n".join(f"  {line}" for line in [*self.lines(self.statements)[0], f"{result}."])
         return f"Definition {name} {parameters} :=\n{body}\n"
 
     def lines(self, statements):
-        """The Coq lines of statements, and the names that they change and do not declare."""
+        """Returns the Coq lines of statements, and the names that they change but do not
+        declare.
+        """
         lines, declared, changed = [], set(), []
         for statement in statements:
             kind, rest = statement[0], statement[1:]
@@ -103,7 +105,7 @@ class Vectors:
         return lines, changed
 
     def changed(self, call):
-        """A call that changes its first argument."""
+        """Translates a call that changes its first argument."""
         if call[0] == "method" and call[2] == "reduce" and call[1] == ("name", "modulus"):
             target, *others = call[3]
             coq = ["reduce", "limbs", self.value(target), *map(self.value, others)]
@@ -117,7 +119,9 @@ class Vectors:
         return f"let {target[1]} := {' '.join(coq)} in", [target[1]]
 
     def first(self, target, value):
-        """An operation on the lowest lane alone: a carry, zero in the others, or a mask."""
+        """Translates an operation on the lowest lane alone: a carry, zero in the others, or
+        a mask.
+        """
         name = target[1][1] if target[0] == "index" and target[2] == ("number", 0) else None
         same = ("index", ("name", name), ("number", 0))
         if value[0] == "path" and value[1] == "_mm512_add_epi64" and value[2] == [same, ("name", "carry")]:
@@ -127,7 +131,7 @@ class Vectors:
         raise self.unknown(f"assignment {target} of vectors")
 
     def value(self, value):
-        """An expression."""
+        """Translates an expression."""
         kind, rest = value[0], value[1:]
         if kind == "number":
             return str(rest[0])
@@ -160,22 +164,22 @@ class Vectors:
 
 
 def own(name):
-    """A name that is no keyword of Coq."""
+    """Returns a name that is not a keyword of Coq."""
     return "place" if name == "at" else name
 
 
 def binder(pattern):
-    """A name or a tuple of names."""
+    """Returns a name or a tuple of names."""
     return own(pattern[1]) if pattern[0] == "name" else f"({', '.join(map(binder, pattern[1]))})"
 
 
 def quoted(pattern):
-    """The same where Coq expects a binder."""
+    """Returns the same in a position where Coq expects a binder."""
     return own(pattern[1]) if pattern[0] == "name" else f"'{binder(pattern)}"
 
 
 def translated(sources, translate):
-    """The text of the Coq file."""
+    """Returns the text of the Coq file."""
     source = (sources / ACROSS).read_text()
     lines = ["From Arith Require Import words lanes vectors."]
     lines.append(f"(* Translated from {ACROSS}: see translate_vectors.py. *)")
